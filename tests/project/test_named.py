@@ -20,6 +20,23 @@ def test_a_library_s_tests_are_not_the_project_s() -> None:
     assert "third_party/x/x.cu" not in named_of(units, [("", ("*.cu", "ext.cpp"))])
 
 
+def test_libraries_of_a_tree_that_has_nothing_else_are_asked_one_by_one() -> None:
+    """Gaussian grouping: 6 of 212 units are its extensions', which lie in submodules/; the rest are tests of glm."""
+    units = [
+        "submodules/r/a.cu",
+        "submodules/r/third_party/glm/test/core.cpp",
+        "submodules/k/k.cu",
+        "submodules/k/old.cu",
+    ]
+    builds = [
+        ("submodules/r", ("a.cu",)),
+        ("submodules/r/third_party/glm/test", ("core.cpp",)),
+        ("submodules/k", ("k.cu",)),
+    ]
+    assert named_of(units, builds) == {"submodules/r/a.cu", "submodules/k/k.cu"}
+    assert named_of(["deps/" * 700 + "a.cu"], []) == {"deps/" * 700 + "a.cu"}
+
+
 def test_units_without_a_build_file_are_built_by_hand() -> None:
     units = ["lesson1/a.cu", "lesson2/b.cu", "lesson2/c.cu"]
     assert named_of(units, [("lesson2", ("b.cu",))]) == {"lesson1/a.cu", "lesson2/b.cu"}

@@ -38,15 +38,41 @@ def _patterns(text: str) -> Iterator[str]:
         yield f"../{tail}" if above else tail
 
 
+Builds = list[tuple[str, tuple[str, ...]]]
+"""Folders of build files and what `patterns` found in each."""
+
+
 def named_of(units: Iterable[str], builds: Iterable[tuple[str, tuple[str, ...]]]) -> frozenset[str]:
     """Those of the units that some build file names, and those that none governs; all where none is named.
 
     `builds` are the folders of build files and what `patterns` found in each. Those of a library that the tree carries
-    along do not count, and its sources are named by their name or by its folder's, not by a pattern for all.
+    along do not count, and its sources are named by their name or by its folder's, not by a pattern for all. Where all
+    units are libraries', as in a tree whose extensions lie in `submodules/`, the same is asked of each library.
     """
-    own = [(folder, found) for folder, found in builds if not vendored(f"{folder}/")]
-    paths = list(units)
-    return frozenset(path for path in paths if _is_named(path, own)) or frozenset(paths)
+    named: set[str] = set()
+    todo = [("", list(units), list(builds))]
+    while todo:
+        above, paths, known = todo.pop()
+        own = [(folder, found) for folder, found in known if not vendored(f"{folder}/")]
+        of_own = [path for path in paths if _is_named(path, own)]
+        if of_own or not all(vendored(path) for path in paths):
+            named.update(above + path for path in of_own or paths)
+        else:
+            todo += [(above + library, *inside) for library, inside in _by_library(paths, known).items()]
+    return frozenset(named)
+
+
+def _by_library(paths: Iterable[str], builds: Builds) -> dict[str, tuple[list[str], Builds]]:
+    """Units and build files of each library, from its folder on."""
+    found: dict[str, tuple[list[str], Builds]] = {}
+    for path in paths:
+        library = vendored(path)
+        found.setdefault(library, ([], []))[0].append(path[len(library) :])
+    for folder, sources in builds:
+        library = vendored(f"{folder}/")
+        if library in found:
+            found[library][1].append((folder[len(library) :], sources))
+    return found
 
 
 def _is_named(path: str, builds: Iterable[tuple[str, tuple[str, ...]]]) -> bool:
