@@ -4,6 +4,7 @@ The logs are not part of the repository: a folder with one file a log and `label
 
     python benchmarks/explain.py --logs FOLDER
     python benchmarks/explain.py --unrelated FOLDER
+    python benchmarks/explain.py --speed CAPTURE
 
 labels.json is a list of {"source": "owner/repo#number", "file": "x.log", "cause": "...", "must": ["regex", ...]}.
 `cause` is what the thread's maintainers said, in the labeller's words, written before the tool was asked; `must` are
@@ -23,6 +24,9 @@ results/measured.json under a name.
 
 --unrelated: a folder of text that has nothing to do with AMD (logs of servers, of training on other GPUs, manuals,
 sources). Every signature runs over every file as if an AMD GPU were named; no claim may be made. Exit code 1: one is.
+
+--speed: the processor's seconds of `rocport explain` and `rocport doctor --from`, least of three runs, for 14 MB made
+of a capture of rocminfo: as it is, with each long number another one each time, and with a letter beyond ASCII.
 """
 
 from __future__ import annotations
@@ -30,7 +34,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,6 +105,36 @@ def unrelated(folder: Path) -> int:
     return claims
 
 
+MEGABYTES = 14
+
+
+def long_captures(capture: str) -> dict[str, str]:
+    """Texts of MEGABYTES made of one capture, by what is done to each repetition."""
+    times = MEGABYTES * 1_000_000 // len(capture) + 1
+    other = [re.sub(r"\d{5,}", lambda one, by=by: str(int(one.group()) + by), capture) for by in range(times)]
+    letter = f"{capture}é\n" * times
+    return {"as it is": capture * times, "other numbers": "".join(other), "a letter beyond ASCII": letter}
+
+
+def speed(capture: Path) -> None:
+    """Print the seconds that each command takes for each text."""
+    for kind, text in long_captures(capture.read_text(encoding="utf-8")).items():
+        with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            for command in (("explain",), ("doctor", "--from")):
+                seconds = min(_seconds(*command, file.name) for _ in range(3))
+                print(f"{MEGABYTES} MB, {kind}: {' '.join(command)} {seconds:.1f} s")
+
+
+def _seconds(*arguments: str) -> float:
+    """Processor's seconds of one run of rocport."""
+    before = os.times()
+    subprocess.run([sys.executable, "-m", "rocport", *arguments], check=False, stdout=subprocess.DEVNULL)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
 def _figure(tally: Counter[str]) -> str:
     rates = ", ".join(f"{tally[key]} ({tally[key] / tally.total():.2f})" for key in OUTCOMES)
     return f"{tally.total()} logs: {rates}"
@@ -107,6 +145,7 @@ def main() -> int:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--logs", type=Path, help="folder with the logs and labels.json")
     what.add_argument("--unrelated", type=Path, help="folder of text in which nothing may be found")
+    what.add_argument("--speed", type=Path, metavar="CAPTURE", help="a capture of rocminfo")
     parser.add_argument("--show", action="store_true", help="list what is not right in the half tuned on")
     parser.add_argument("--aside", action="store_true", help="every log is kept aside")
     parser.add_argument("--record", metavar="NAME", help="keep the figures of both halves")
@@ -114,6 +153,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.unrelated:
         return 1 if unrelated(options.unrelated) else 0
+    if options.speed:
+        speed(options.speed)
+        return 0
     labels = json.loads((options.logs / "labels.json").read_text(encoding="utf-8"))
     counts: dict[str, Counter[str]] = {}
     cited = cited_threads()

@@ -162,8 +162,7 @@ def informs(line: str) -> bool:
 _POINTS = re.compile(
     r"\b(?:re-?)?run (?:it )?(?:again )?with \S{1,60} for (?:more )?(?:details|info)"
     r"|\brun the following command to get more"
-    r"|\bsee (?:the )?(?:root causes?|errors?|logs?|output|traceback|messages?) above\b"
-    r"|\b(?:see|check) (?:the )?(?:\w{1,20} )?logs? for\b",
+    r"|\bsee (?:the )?(?:root causes?|errors?|logs?|output|traceback|messages?) above\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(
