@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocport.syntax.conditionals import chains, evaluate
+from rocport.syntax.conditionals import chains, evaluate, switch_around
 from rocport.syntax.cuda import CudaSource
 
 VALUES = {b"ONE": 1, b"ARCH": 800, b"ZERO": 0}
@@ -60,3 +60,10 @@ def test_chains_nest_and_know_their_bytes() -> None:
 
 def test_unbalanced_conditionals_are_no_error() -> None:
     assert len(chains(CudaSource("a.cu", b"#endif\n#else\n#if A\nx\n"))) == 1
+
+
+def test_the_switch_around_a_byte() -> None:
+    text = b"#ifdef A\nin_a\n#endif\nout\n#if defined(B)\nin_b\n#else\nelse_b\n#endif\n#if A && B\nboth\n#endif\n"
+    source = CudaSource("a.cu", text)
+    around = {word: switch_around(source, text.index(word)) for word in (b"in_a", b"out", b"in_b", b"else_b", b"both")}
+    assert around == {b"in_a": b"A", b"out": b"", b"in_b": b"B", b"else_b": b"", b"both": b""}

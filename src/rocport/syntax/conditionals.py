@@ -6,8 +6,10 @@ Values are three-valued: a condition over names nobody knows has no value (None)
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rocport.syntax.cuda import CudaSource, Directive
 
@@ -67,6 +69,29 @@ def chains(source: CudaSource) -> list[Chain]:
         branches = (Branch(arm, arm.end, stop) for arm, stop in zip(directives, stops, strict=True))
         found.append(Chain(tuple(branches), parent))
     return found
+
+
+@lru_cache(maxsize=2)
+def _switches(source: CudaSource) -> list[tuple[int, int, bytes]]:
+    """(start, end, macro) of the branches that ask for one macro alone, in order."""
+    found = []
+    for chain in chains(source):
+        for branch in chain.branches:
+            words = source.texts[branch.directive.first + 1 : branch.directive.last]
+            match = _ALONE.fullmatch(b" ".join(words)) if len(words) < 6 else None
+            if match is not None:
+                found.append((branch.start, branch.end, match[1] or match[2]))
+    return sorted(found)
+
+
+_ALONE = re.compile(rb"ifdef (\w+)|if defined (?:\( )?(\w+)(?: \))?")
+
+
+def switch_around(source: CudaSource, at: int) -> bytes:
+    """The macro of the nearest `#ifdef NAME` or `#if defined(NAME)` before a byte, where its branch holds the byte."""
+    found = _switches(source)
+    place = bisect_right(found, at, key=lambda item: item[0]) - 1
+    return found[place][2] if place >= 0 and at < found[place][1] else b""
 
 
 def evaluate(source: CudaSource, directive: Directive, value: Value, defined: Defined) -> bool | None:

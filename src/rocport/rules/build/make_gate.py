@@ -65,6 +65,7 @@ class Blocks:
         self.source = source
         self.context = context
         self.variables = nvcc_variables(source)
+        self.assigned = {match[1].encode() for line in source.lines if (match := ASSIGNS.match(line.text))}
         self.edits: dict[int, tuple[Edit, ...]] = {}
         # A tree for ROCm builds for it. In one for both, a variable that nobody set is not 1, so a file that begins
         # with a block does without the declaration.
@@ -105,8 +106,7 @@ class Blocks:
         row = self.rows[number - 1].rstrip()
         if not self.edits or _PLAIN.fullmatch(row) is None:
             return False
-        given = {match[1].encode() for line in self.source.lines if (match := ASSIGNS.match(line.text))}
-        return all(name in given for name in re.findall(rb"\$[({](\w+)", row))
+        return all(name in self.assigned for name in re.findall(rb"\$[({](\w+)", row))
 
     def _logical(self, number: int) -> tuple[int, int]:
         """First and last row (1-based) of the logical line a row is part of."""

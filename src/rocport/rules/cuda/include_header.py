@@ -20,7 +20,7 @@ from rocport.facts.symbols import Symbol, load, without_counterpart
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity, Span
 from rocport.rules.cuda.common import finding
 from rocport.rules.cuda.warp_common import amd_only
-from rocport.syntax.conditionals import chains
+from rocport.syntax.conditionals import switch_around
 from rocport.syntax.cuda import CudaSource, Directive
 
 # Headers that hipify maps in part or not at all, or whose HIP header holds other names: these stay listed.
@@ -388,7 +388,7 @@ def _computed(source: CudaSource, directive: Directive, context: Context) -> Ite
     ]
     if bodies or name in context.project.macros:
         return
-    if name.decode() not in context.project.defined and _asked_for(source, directive.start, name):
+    if name.decode() not in context.project.defined and switch_around(source, directive.start) == name:
         return  # a hook for who defines it
     yield finding(
         RULE,
@@ -397,17 +397,6 @@ def _computed(source: CudaSource, directive: Directive, context: Context) -> Ite
         f"{name.decode()} names the header, and nothing in the tree defines it: what it includes was not looked at",
         last=directive.last - 1,
         fix="see that a build for ROCm defines it as a ported header",
-    )
-
-
-def _asked_for(source: CudaSource, start: int, name: bytes) -> bool:
-    """True where a byte stands in a branch that asks for a macro alone: `#ifdef NAME`, `#if defined(NAME)`."""
-    asked = (b"ifdef" + name, b"ifdefined(" + name + b")", b"ifdefined" + name)
-    return any(
-        branch.start <= start < branch.end
-        and b"".join(source.texts[branch.directive.first + 1 : branch.directive.last]) in asked
-        for chain in chains(source)
-        for branch in chain.branches
     )
 
 

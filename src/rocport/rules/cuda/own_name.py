@@ -11,8 +11,9 @@ HIP declares both. Definition and calls get a name of their own: REVIEW.
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rocport.binding import Binder, Owner, binder
 from rocport.binding.bind import RETIRED
@@ -20,7 +21,7 @@ from rocport.binding.collect import live, macros
 from rocport.facts.symbols import load
 from rocport.model import Applicability, Context, Example, Finding, Rule, Severity
 from rocport.rules.cuda.common import finding, replace
-from rocport.syntax.conditionals import chains
+from rocport.syntax.conditionals import switch_around
 from rocport.syntax.cuda import CudaSource, Directive
 
 RULE = Rule(
@@ -110,7 +111,8 @@ _OF_HIP = frozenset(
 
 def _is_default(source: CudaSource, directive: Directive, name: bytes) -> bool:
     """True for `#ifndef __device__`, `#define __device__`: for a compiler of the host alone."""
-    before = [item for item in source.directives if item.first < directive.first][-1:]
+    at = bisect_left(source.directives, directive.first, key=lambda item: item.first)
+    before = source.directives[max(at - 1, 0) : at]
     return any(
         (item.name == b"ifndef" and source.at(item.first + 2) == name)
         or source.text(item.first + 1, item.last).replace(b" ", b"")
@@ -122,24 +124,19 @@ def _is_default(source: CudaSource, directive: Directive, name: bytes) -> bool:
 def _is_off(source: CudaSource, directive: Directive, context: Context) -> bool:
     """True for a word that is made nothing behind a switch to which neither the tree nor its build gives a value: HIP's
     build, as CUDA's, has the word's own meaning, and who sets the switch has none in either."""
-    if directive.last != directive.first + 3:
-        return False
-    asked = [
-        b"".join(source.texts[branch.directive.first + 1 : branch.directive.last])
-        for chain in chains(source)
-        for branch in chain.branches
-        if branch.start <= directive.start < branch.end
-    ]
-    return any(
-        (match := _SWITCH.fullmatch(text)) is not None
-        and (name := match[1] or match[2]).decode() not in context.project.defined
+    name = switch_around(source, directive.start) if directive.last == directive.first + 3 else b""
+    return (
+        bool(name)
+        and name.decode() not in context.project.defined
         and name not in context.project.macros
-        and not any(macros(source, name))
-        for text in asked
+        and name not in _given(source)
     )
 
 
-_SWITCH = re.compile(rb"ifdef(?!ined)(\w+)|ifdefined\(?(\w+)\)?")
+@lru_cache(maxsize=2)
+def _given(source: CudaSource) -> frozenset[bytes]:
+    """The macros that a file defines."""
+    return frozenset(source.at(item.first + 2) for item in source.directives if item.name == b"define")
 
 
 def _functions(source: CudaSource, bound: Binder, name: bytes) -> Iterator[Finding]:
