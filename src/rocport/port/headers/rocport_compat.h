@@ -499,6 +499,9 @@ ROCPORT_CLAMPED(float2ll, long long, unsigned long long, float, ::floorf, ::rint
 ROCPORT_CLAMPED(float2ull, unsigned long long, unsigned long long, float, ::floorf, ::rintf, ::ceilf, ::truncf)
 #undef ROCPORT_CLAMPED
 
+// Between 0 and 1, and 0 for NaN, which HIP's __saturatef hands on.
+ROCPORT_DEVICE float saturatef(float value) { return value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f; }
+
 // Float and double operations rounded to nearest, each by itself.
 ROCPORT_DEVICE float fadd_rn(float a, float b) { return detail::add_rn(a, b); }
 ROCPORT_DEVICE float fsub_rn(float a, float b) { return detail::sub_rn(a, b); }

@@ -168,9 +168,9 @@ ROCPORT_HALF_UNARY(tanh_approx, tanhf(x))
 ROCPORT_HALF_BINARY(hadd_rn, hadd2_rn, fadd_rn(x, y))
 ROCPORT_HALF_BINARY(hsub_rn, hsub2_rn, fsub_rn(x, y))
 ROCPORT_HALF_BINARY(hmul_rn, hmul2_rn, fmul_rn(x, y))
-ROCPORT_HALF_BINARY(hadd_sat, hadd2_sat, __saturatef(fadd_rn(x, y)))
-ROCPORT_HALF_BINARY(hsub_sat, hsub2_sat, __saturatef(fsub_rn(x, y)))
-ROCPORT_HALF_BINARY(hmul_sat, hmul2_sat, __saturatef(fmul_rn(x, y)))
+ROCPORT_HALF_BINARY(hadd_sat, hadd2_sat, saturatef(fadd_rn(x, y)))
+ROCPORT_HALF_BINARY(hsub_sat, hsub2_sat, saturatef(fsub_rn(x, y)))
+ROCPORT_HALF_BINARY(hmul_sat, hmul2_sat, saturatef(fmul_rn(x, y)))
 ROCPORT_HALF_BINARY(hmin, hmin2, fminf(x, y))
 ROCPORT_HALF_BINARY(hmax, hmax2, fmaxf(x, y))
 ROCPORT_HALF_BINARY(hmin_nan, hmin2_nan, fmin_nan(x, y))
@@ -189,7 +189,7 @@ ROCPORT_DEVICE T hfma_relu(T a, T b, T c) {
 }
 template <class T, class = detail::pair_of<T>>
 ROCPORT_DEVICE T hfma_sat(T a, T b, T c) {
-  return detail::narrow<T>(__saturatef(detail::widen(__hfma(a, b, c))));
+  return detail::narrow<T>(saturatef(detail::widen(__hfma(a, b, c))));
 }
 template <class P, class = detail::scalar_of<P>>
 ROCPORT_DEVICE P hfma2_relu(P a, P b, P c) {

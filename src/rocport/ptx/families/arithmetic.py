@@ -60,7 +60,7 @@ def _arithmetic(t: Translator, i: Instruction) -> None:
             rounded(t, i.opcode, rounding, type_, (left, right)) if rounding else f"{left} {_SYMBOL[i.opcode]} {right}"
         )
         if "sat" in i.modifiers:
-            value = f"__saturatef({value})"
+            value = f"rocport::saturatef({value})"
         t.write(to, type_, value)
         return
     if type_ in ("f16", "bf16", "f16x2", "bf16x2"):
@@ -172,7 +172,7 @@ def _fma(t: Translator, i: Instruction) -> None:
         only(t, i, *ROUNDINGS, "sat")
         value = rounded(t, "fma", rounding_of(i) or "rn", type_, arguments)
         if "sat" in i.modifiers:
-            value = f"__saturatef({value})"
+            value = f"rocport::saturatef({value})"
     elif type_ in ("f16", "bf16", "f16x2", "bf16x2"):
         only(t, i, "rn", "relu")
         t.half()

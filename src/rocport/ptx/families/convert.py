@@ -155,7 +155,7 @@ def _converted(t: Translator, to: str, from_: str, modes: Sequence[str], value: 
             name = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}[modes[0]]
             return to, f"{name}{'f' if to == 'f32' else ''}({value})"
         if from_ == to and modes == ["sat"] and to == "f32":
-            return to, f"__saturatef({value})"
+            return to, f"rocport::saturatef({value})"
         if from_ == to and not modes:
             return to, value
         if to == "f64" and not modes:
