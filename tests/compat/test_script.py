@@ -63,6 +63,11 @@ def test_conda():
     assert all(isinstance(value, str) for value in data.get("variables", {}).values())
 
 
+def test_a_conda_file_takes_no_experimental_python():
+    asked = ["--gpu", "gfx942", "--os", "ubuntu24.04", "--want", "torch==2.14.*", "--script", "conda"]
+    assert "  - python=3.14\n" in CliRunner().invoke(command, asked).output
+
+
 @pytest.mark.parametrize("kind", ["linux", "docker", "conda"])
 def test_scripts_say_what_the_index_is_recorded_to_hold(kind):
     assert "Torch's index is recorded to hold torch 2." in script(kind)

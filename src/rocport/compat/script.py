@@ -71,7 +71,7 @@ def _docker(plan: Plan, comment: list[str]) -> list[str]:
 def _conda(plan: Plan, comment: list[str]) -> list[str]:
     """An environment with Python alone; pip's steps follow, because an environment file cannot hold torch first and
     constrain the rest by what came."""
-    python = plan.request.python or (plan.chosen.release.python_max if plan.chosen else "")
+    python = plan.request.python or (plan.chosen.release.python_final if plan.chosen else "")
     steps = [line for line in plan.commands[1:] if not line.startswith("export ")]
     lines = [*comment, "# After conda env create -f this file and conda activate rocm:", *(f"#   {s}" for s in steps)]
     lines += ["name: rocm", "channels: [conda-forge]", "dependencies:", f"  - python={python}", "  - pip"]

@@ -52,6 +52,12 @@ class TorchRelease:
     python_max_experimental: bool = False
     note: str = ""
 
+    @property
+    def python_final(self) -> str:
+        """The newest Python that is not experimental; empty where none is known."""
+        major, dot, minor = self.python_max.partition(".")
+        return f"{major}{dot}{int(minor) - 1}" if self.python_max_experimental and minor else self.python_max
+
 
 @dataclass(frozen=True)
 class WheelLibrary:
