@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from rocport.doctor.capture import machine_from_text
 from rocport.doctor.machine import Machine
+from rocport.doctor.probes.dockerfile import is_dockerfile, words_beside
 from rocport.doctor.text import MAX_BYTES, decode
 from rocport.doctor.versions import package_version, parsed_rocm, torch_version
 from rocport.explain.engine import Diagnosis, diagnose, fold, rank
@@ -106,7 +107,8 @@ def read_stream(stream: BinaryIO, name: str, vendor: str = "", options: Options 
     found = Vendor(vendor) if vendor else vendor_of(text)
     machine = machine_from_text(text, name)
     diagnosis = diagnose(_Replayed(head, stream))
-    told = told_in(clean(text)) if found.name == AMD and not diagnosis.suspects else None
+    words = clean(text)
+    told = told_in(words_beside(words) if is_dockerfile(words) else words) if found.name == AMD and not diagnosis.suspects else None
     known = _known(machine, options or Options())
     return Reading(name, found, machine, diagnosis, known, told)
 

@@ -84,6 +84,16 @@ def instructions(text: str) -> Iterator[tuple[int, str, str]]:
         pending = ""
 
 
+def words_beside(text: str) -> str:
+    """A Dockerfile's text with its comments and instructions made empty lines: what a person says of it is left."""
+    rows, continued = [], False
+    for row in text.splitlines():
+        own = continued or _SILENT.match(row) or _FIRST.fullmatch(row.strip()) or _OTHER.match(row.strip())
+        continued = bool(own) and row.rstrip().endswith("\\") and not row.lstrip().startswith("#")
+        rows.append("" if own else row)
+    return "\n".join(rows)
+
+
 def parse(text: str, where: str) -> Facts:
     """The container that the last stage makes. Settings: `base_image`, `run_export` for a RUN that only exports,
     `torch_of_pypi` for one that installs torch from the default index."""
