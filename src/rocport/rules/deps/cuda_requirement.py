@@ -33,6 +33,8 @@ RULE = Rule(
         Example("--extra-index-url https://download.pytorch.org/whl/cu121\n", path="requirements.txt"),
         Example("x:\n\tgit clone https://github.com/Dao-AILab/flash-attention.git\n", path="Makefile"),
         Example("RUN pip install nvidia-cudnn-cu12\n", path="Dockerfile"),
+        Example("channels: [nvidia]\ndependencies:\n  - pytorch=2.1.0=py3.10_cuda11.8_0\n", path="conda.yml"),
+        Example("conda install 'pytorch=2.4=*cuda*' numpy\n", path="run.sh"),
         Example('[tool.poetry.dependencies]\ncupy-cuda12x = {version = "^13"}\n', path="pyproject.toml"),
         Example("[options]\ninstall_requires =\n  torch\n  cupy-cuda12x>=12\n", path="setup.cfg"),
         Example('dependencies = ["torch==2.4.0+cu121", "tensorrt", "cupy-cuda12x"]\n', path="pyproject.toml"),
@@ -41,6 +43,8 @@ RULE = Rule(
         Example("numpy\ntransformers>=4.40\n", path="requirements.txt"),
         Example("flash-attn\n", path="requirements-rocm.txt"),
         Example("# cupy-cuda12x\n", path="requirements.txt"),
+        Example("channels: [pytorch]\ndependencies:\n  - pytorch=2.1.0=py3.10_cpu_0\n", path="conda.yml"),
+        Example("BACKEND=a=cuda conda install numpy\n", path="run.sh"),
         Example('[project]\nkeywords = [\n  "nvidia-smi",\n]\n', path="pyproject.toml"),
         Example("[isort]\nknown_third_party = cupy\n[mypy-cupy.*]\nignore = 1\n", path="setup.cfg"),
         Example("onnxruntime>=1.14\nnvidia-sphinx-theme\n", path="requirements.txt"),
@@ -54,6 +58,7 @@ RULE = Rule(
 _REQUIREMENT = re.compile(r"^\s*[-\"'\[ ]*([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[=<>~!@;,\"'\]\s]|$)")
 _ALONE = re.compile(r"^([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?\s*(?:(?:[=<>~!]=?|@)\s*\S.*)?$")
 _INSTALL = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba|uv)\s+(?:install|add)\b([^&;|]*)")
+_BUILD = re.compile(r"[A-Za-z][\w.-]*==?[\w.*]+=[\w.*]*?cuda[\w.*]*")
 _CLONE = re.compile(r"\bgit clone\b.*/([\w.-]+?)(?:\.git)?(?:\s|$)")
 _CUDA_IMAGE = re.compile(r"(?i)^\s*FROM\s.*(?:nvidia/cuda|nvcr\.io)")
 _QUOTED = re.compile(r"[\"']([A-Za-z][\w.-]*)(?:\[[^\]]*\])?\s*(?:[=<>~!@][^\"']*)?[\"']")
@@ -76,7 +81,7 @@ _EXTRA = re.compile(
 
 def check(source: BuildSource, context: Context) -> Iterator[Finding]:
     if is_amd_path(source.path) or (
-        source.language == "yaml" and b"pip" not in source.data and b"conda" not in source.data
+        source.language == "yaml" and not any(word in source.data for word in (b"pip", b"conda", b"channels:"))
     ):
         return
     if source.language == "docker" and any(_CUDA_IMAGE.search(line.text) for line in source.lines):
@@ -91,6 +96,9 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         tag = WHEEL_TAG.search(rest)
         if tag:
             item = found(RULE, source, line, f"{tag[0].strip()}: CUDA's wheels", fix=_TAG_FIX)
+            yield replace(item, cause=package_cause())
+        for build in _builds(source.language, line.text):
+            item = found(RULE, source, line, f"{build}: CUDA's build", fix=_BUILD_FIX)
             yield replace(item, cause=package_cause())
         # What serves one package is asked apart from what serves another.
         for cause in dict.fromkeys(map(package_cause, troubled)):
@@ -141,6 +149,7 @@ def ships(context: Context, name: str) -> bool:
     return any(f"{root}{build}" in files for root in roots for build in ("setup.py", "pyproject.toml"))
 
 
+_BUILD_FIX = "pip's wheels for ROCm in the environment: rocport compat --script conda writes such a file"
 _TAG_FIX = "a requirements file for ROCm with --index-url of the rocm wheels, not --extra-index-url"
 _NAME_FIX = "move it to a requirements file or extra for CUDA; rocport compat says what serves it on ROCm"
 
@@ -165,6 +174,13 @@ def _names(language: str, text: str) -> list[str]:
         match = _REQUIREMENT.match(text) if re.match(r"^\s*- [\w.-]+(?:\[.*\])?\s*(?:[=<>~].*)?$", text) else None
         return [match[1]] if match else []
     return []
+
+
+def _builds(language: str, text: str) -> list[str]:
+    """The requirements of a line of conda's that ask for a build with CUDA: `pytorch=2.1.0=py3.10_cuda11.8_0`."""
+    asked = [text.strip().removeprefix("- ")] if language == "yaml" else []
+    asked += [word for part in _INSTALL.findall(text) for word in part.split()]
+    return [word for word in (each.strip("\"'") for each in asked) if _BUILD.fullmatch(word)]
 
 
 def requirement_name(text: str) -> str:

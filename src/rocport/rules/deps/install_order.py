@@ -25,11 +25,14 @@ RULE = Rule(
     holds="pip, every version",
     examples=(
         Example("pip install -e .\npip install torch==2.9.1\n", path="install.sh"),
+        Example("pip install -e . && pip install torch==2.9.1\n", path="install.sh"),
         Example("FROM ubuntu:24.04\nRUN pip install .[train]\nRUN pip3 install torch torchvision\n", path="Dockerfile"),
     ),
     clean=(
         Example("pip install -e . --no-deps\npip install torch==2.9.1\n", path="install.sh"),
         Example("pip install torch==2.9.1\npip install -e .\n", path="install.sh"),
+        Example("pip install torch==2.9.1 && pip install -e .\npip install torch\n", path="install.sh"),
+        Example("pip install -e . torch==2.9.1\n", path="install.sh"),
         Example("pip install -e .\npip install torchmetrics\n", path="install.sh"),
     ),
     sources=("https://pip.pypa.io/en/stable/cli/pip_install/#satisfying-requirements",),
@@ -50,7 +53,9 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         if source.language == "docker" and re.match(r"(?i)\s*FROM\s", line.text):
             early = []  # a stage of its own
         project, torch = _installed(line.text)
-        if torch is not None and not (project is not None and project < torch):
+        if project is not None and torch is not None and project < torch:
+            early.append(line)
+        if torch is not None:
             for first in early:
                 yield found(
                     RULE,
