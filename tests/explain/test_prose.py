@@ -87,7 +87,7 @@ def test_a_card_that_nothing_serves_is_told() -> None:
 
 
 def test_a_dockerfile_tells_nothing_but_what_stands_beside_it() -> None:
-    file = "FROM rocm/dev-ubuntu-22.04:7.2.4-complete\n# X=1 left out: it may hang\nRUN pip install a \\\n  && echo hang\n"
+    file = "FROM rocm/dev-ubuntu-22.04:7.2.4-complete\n# X=1 left out: may hang\nRUN pip install a \\\n  && echo hang\n"
     assert not possible(file)
     told = read_bytes(f"{file}\nFrom what I see it hangs.\n".encode(), "note").told
     assert told is not None and told.line == 6 and told.symptoms == ("hangs",)

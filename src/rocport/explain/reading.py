@@ -108,7 +108,8 @@ def read_stream(stream: BinaryIO, name: str, vendor: str = "", options: Options 
     machine = machine_from_text(text, name)
     diagnosis = diagnose(_Replayed(head, stream))
     words = clean(text)
-    told = told_in(words_beside(words) if is_dockerfile(words) else words) if found.name == AMD and not diagnosis.suspects else None
+    words = words_beside(words) if is_dockerfile(words) else words
+    told = told_in(words) if found.name == AMD and not diagnosis.suspects else None
     known = _known(machine, options or Options())
     return Reading(name, found, machine, diagnosis, known, told)
 
