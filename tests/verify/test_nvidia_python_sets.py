@@ -30,6 +30,13 @@ SETS = [
     *("a = torch.version\na.hip = 'x'", "(a := torch.version).hip = 'x'\na.hip = 1", "self.torch.version.hip = 'x'"),
     *("class T:\n    a = torch.version\nT.a.hip = 'x'", "f().torch.version.hip = 'x'", "torch.version = types.N()"),
     *("t = torch\nt.version = 1", "t = torch\nt.version.hip = 1", "a: object = torch.version\na.hip = 1"),
+    # One of several, a parameter's default, a name that another function binds.
+    *("a = torch.version if b else c\na.hip = 1", "(b or torch.version).hip = 1", "(a := (b if c else v)).hip = 1"),
+    *("(torch if b else c).version.hip = 1", "(vars(v) if b else c)['hip'] = 1"),
+    *("a = v\ndef f(a=a):\n    [a][0].hip = 1", "def f(*, m=v):\n    m.hip = 1"),
+    "def f():\n    a = 0\n    def g():\n        nonlocal a\n        a = v\n    g()\n    h(a)\ndef h(x):\n    x.hip = 1",
+    *("list(map(setattr, [v], ['hip'], [1]))", "k = {'hip': 1}\nvars(v).update(**k)"),
+    *("ASKED = 'torch.version.hip'\npatch(ASKED, 1)", "class T:\n    A = 'torch.version.hip'\npatch(T.A, 1)"),
     # Calls.
     *("setattr(torch.version, 'hip', 'x')", "setattr(torch.version, k, 'x')", "setattr(torch, 'version', 1)"),
     *("object.__setattr__(torch.version, 'hip', 'x')", "delattr(w, 'hip')", "setattr(torch, k, 1)"),
@@ -106,6 +113,10 @@ SETS = [
     *("patch('package.module.torch')", "patch('package.torch.version.hip', 'x')", "monkeypatch.setattr(x, 'torch', 1)"),
 ]
 READS = [
+    *("log.warning('%s', torch.version)", "x = torch.version if a else b\nx.cuda = 1"),
+    "ASKED = 'torch.x'\npatch(ASKED, 1)",
+    *("def f(a=1):\n    a.hip = 1", "[setattr(m, 'x', 1) for m in (a, b)]", "a or b\n(a or b).hip = 1"),
+    "def f(torch=None):\n    torch.hip = 1",
     *(
         "x = torch.version.hip",
         "x = getattr(torch.version, 'hip', None)",

@@ -29,6 +29,7 @@ _ONLY_SHOW = frozenset(
     [
         *("getattr", "hasattr", "isinstance", "print", "str", "repr", "type", "id", "bool", "len", "format"),
         *("dir", "vars", "getmembers", "getsource", "getsourcefile", "getfile", "signature", "info", "debug", "log"),
+        *("warning", "error", "exception", "critical", "pprint"),
         *("dict", "list", "tuple", "set", "frozenset", "sorted", "copy", "deepcopy", "reload"),
     ]
 )
@@ -55,6 +56,8 @@ class _Held:
         self.torch, self.version = {"torch"}, {"torch.version"}
         self.named: dict[str, frozenset[str]] = {}
         """Names of dictionaries -> the keys in them that count."""
+        self.texts: set[str] = set()
+        """Names that are given the name of what is asked, `ASKED = "torch.version.hip"`."""
         self.bound: set[ast.AST] = set()
         """Where a name is bound to one of them, or to `torch.version`."""
         for node in ast.walk(tree):
@@ -82,6 +85,8 @@ class _Held:
                 self.named[called] = self.named.get(called, frozenset()) | keys
             if self.is_version(value) or self.keys(value):
                 self.bound.add(target)
+            if isinstance(value, ast.Constant) and _NAMED.fullmatch(str(value.value)):
+                self.texts.add(called)
 
     @staticmethod
     def holds(node: ast.AST, names: set[str]) -> bool:
@@ -91,12 +96,16 @@ class _Held:
 
     def is_torch(self, node: ast.AST) -> bool:
         """Whether an expression gives torch: by one of its names, or by a call or a look-up that names it."""
+        if isinstance(node, ast.NamedExpr | ast.IfExp | ast.BoolOp):
+            return any(map(self.is_torch, _one_of(node)))
         return self.holds(node, self.torch) or _module_named(node) == "torch"
 
     def is_version(self, node: ast.AST) -> bool:
         if self.holds(node, self.version) or _module_named(node) == "torch.version":
             return True
         match node:
+            case ast.NamedExpr() | ast.IfExp() | ast.BoolOp():
+                return any(map(self.is_version, _one_of(node)))
             case ast.Attribute(of, "version"):
                 return self.is_torch(of)
             case ast.Subscript(of, ast.Constant("version")):
@@ -116,6 +125,8 @@ class _Held:
                 pass
             case ast.Call(ast.Name("vars"), [of, *_]):
                 pass
+            case ast.NamedExpr() | ast.IfExp() | ast.BoolOp():
+                return next(filter(None, map(self.keys, _one_of(node))), frozenset())
             case _:
                 parts = _dotted(node).split(".")
                 if parts == ["sys", "modules"]:
@@ -130,14 +141,43 @@ _OF_TORCH = frozenset(("version",))
 _OF_MODULES = frozenset(("torch", "torch.version"))
 
 
-def _bindings(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Names that a module gives to values, tuples side by side, in the order of its lines."""
+def _bindings(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Names that a module gives to values, tuples side by side, and parameters with a default; in the order of its
+    lines."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.NamedExpr | ast.AnnAssign) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 yield target, node.value
                 if isinstance(target, ast.Tuple | ast.List) and isinstance(node.value, ast.Tuple | ast.List):
                     yield from zip(target.elts, node.value.elts, strict=False)
+        elif isinstance(node, ast.arguments):
+            given = [*node.posonlyargs, *node.args]
+            defaults = [
+                *zip(given[::-1], node.defaults[::-1], strict=False),
+                *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+            ]
+            yield from ((argument, value) for argument, value in defaults if value is not None)
+
+
+_CHOICES = 10
+"""Expressions that are looked at behind one that chooses."""
+
+
+def _one_of(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions of which another gives one: `a if x else b`, `a or b`, `(n := a)`."""
+    rest = [node]
+    for _ in range(_CHOICES):
+        if not rest:
+            return
+        match rest.pop():
+            case ast.NamedExpr(_, value):
+                rest.append(value)
+            case ast.IfExp(_, one, other):
+                rest += [other, one]
+            case ast.BoolOp(_, values):
+                rest += values[:_CHOICES][::-1]
+            case item:
+                yield item
 
 
 def _module_named(node: ast.AST) -> str:
@@ -165,13 +205,15 @@ _PARTS = 3
 
 
 def _dotted(node: ast.AST) -> str:
-    """The last parts of a name with its attributes; empty for an expression that ends in none."""
+    """The last parts of a name with its attributes, or a parameter; empty for an expression that ends in none."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute) and len(parts) < _PARTS:
         parts.append(node.attr)
         node = node.value
     if isinstance(node, ast.Name) and len(parts) < _PARTS:
         parts.append(node.id)
+    elif isinstance(node, ast.arg):
+        return node.arg
     return ".".join(reversed(parts))
 
 
@@ -205,7 +247,9 @@ def _others(tree: ast.Module, held: _Held) -> set[ast.AST]:
     bound = {(scope, node.arg) for node, scope in scopes.items() if isinstance(node, ast.arg)}
     bound |= {(scope, node.id) for node, scope in scopes.items() if isinstance(node, ast.Name) and not _loaded(node)}
     bound -= {(scopes[node], _dotted(node)) for node in held.bound}
-    return {node for node, scope in scopes.items() if isinstance(node, ast.Name) and (scope, node.id) in bound}
+    others = {node for node, scope in scopes.items() if isinstance(node, ast.Name) and (scope, node.id) in bound}
+    elsewhere = {name for node in scopes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+    return {node for node in others if node.id not in elsewhere}
 
 
 def _under_other_names(parents: dict[ast.AST, ast.AST], held: _Held, others: set[ast.AST]) -> Iterator[int]:
@@ -276,6 +320,10 @@ def _sets_one(node: ast.expr, parents: dict[ast.AST, ast.AST], names: set[str]) 
             words.update(item.arg for item in node.keywords)
             # Of torch and of all modules the words are everywhere.
             return not (names if _called(func) in _CHANGES else names & _OF_VERSION).isdisjoint(words)
+        case ast.Name("setattr", ast.Load()):
+            # `map(setattr, versions, names, values)`.
+            above = parents.get(node)
+            return not (isinstance(above, ast.Call) and above.func is node)
         case ast.Dict(keys):
             merged = isinstance(parents.get(node), ast.AugAssign)
             return merged and any(getattr(key, "value", None) in names for key in keys)
@@ -315,7 +363,8 @@ def _handed(node: ast.Call, held: _Held, listed: bool) -> bool:
             return _names_what_is_asked(node)
     if not called.startswith(("patch", "setattr", "delattr")):
         return False
-    return any(_NAMED.fullmatch(str(word)) for word in words) or (bool(given) and _may_be_named(given[0]))
+    named = any(_NAMED.fullmatch(str(word)) for word in words)
+    return named or (bool(given) and (_may_be_named(given[0]) or held.holds(given[0], held.texts)))
 
 
 def _may_be_named(node: ast.expr) -> bool:
@@ -381,7 +430,8 @@ def _changed(node: ast.expr, parents: dict[ast.AST, ast.AST], listed: bool, held
     call = parents.get(above) if isinstance(above, ast.Attribute) and above.attr in _CHANGES else None
     if not (isinstance(call, ast.Call) and isinstance(above, ast.Attribute) and call.func is above):
         return False
-    unknown = above.attr in ("update", "setdefault", "__setitem__") and not all(map(_constant, call.args[:1]))
+    more = [item.value for item in call.keywords if item.arg is None]
+    unknown = above.attr in ("update", "setdefault", "__setitem__") and not all(map(_constant, call.args[:1] + more))
     return _names_what_is_asked(call) or (listed and unknown) or not (call.args or call.keywords)
 
 
