@@ -49,3 +49,15 @@ def test_a_mask_is_full_where_its_file_says_so(tmp_path: Path) -> None:
     use = "__global__ void k() { if (threadIdx.x < 16) __syncwarp(MASK); }\n"
     _, said = _ported(tmp_path, a_cu="#define MASK 0x0000ffff\n" + use, b_cu="#define MASK 0xffffffffu\n" + use)
     assert ("warp-sync", Applicability.REVIEW) in said["a_cu"]
+
+
+def test_a_default_is_not_the_body_where_a_unit_has_another(tmp_path: Path) -> None:
+    text, said = _ported(
+        tmp_path,
+        use_h='#ifndef OP\n#define OP "add.u32"\n#endif\n' + _PTX,
+        a_cu='#include "use.h"\n',
+        b_cu=_SUB + '#include "use.h"\n',
+        c_cu="#ifdef OP\n#undef OP\n#endif\n" + _SUB + _PTX,
+    )
+    assert ("inline-ptx", Applicability.MANUAL) in said["use_h"] and "(unsigned)(a)" not in text["use_h"]
+    assert "(a) - (unsigned)(b)" in text["c_cu"]

@@ -88,8 +88,9 @@ class ProjectIndex:
     vectors: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
     """Other names of CUDA's vector types, `Acc/float4`, structures that hold one, `Row/:c=float4[2]`, and functions
     that take one, `take/(0float4`: the files."""
-    macro_bodies: Mapping[bytes, tuple[tuple[str, bytes], ...]] = field(default_factory=dict)
-    """Macros to which files of the tree give different bodies: the files, and the body there."""
+    macro_bodies: Mapping[bytes, tuple[tuple[str, bytes, bool], ...]] = field(default_factory=dict)
+    """Macros to which files of the tree give different bodies: the files, the body there, and True for one that is a
+    default, under `#ifndef` of its name."""
     marks: Mapping[bytes, tuple[tuple[str, frozenset[bytes]], ...]] = field(default_factory=dict)
     """Macros that stand for execution spaces (`#define HD __host__ __device__`): the files, and what they say there."""
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -132,7 +133,8 @@ class ProjectIndex:
         return not self._includers(one).isdisjoint(self._includers(other))
 
     def macros_at(self, path: str) -> Mapping[bytes, bytes]:
-        """The bodies of macros in a file: its own, else those of its units' files; empty where they have several."""
+        """The bodies of macros in a file: its own, else those of its units' files, as where its own is a
+        default; empty where they have several."""
         return _Macros(self, path)
 
     def marks_of(self, path: str) -> dict[bytes, frozenset[bytes]]:
@@ -204,8 +206,8 @@ class _Macros(Mapping[bytes, bytes]):
         said = self.project.macro_bodies.get(name)
         if said is None:
             return self.project.macros[name]
-        own = {body for path, body in said if path == self.path}
-        bodies = own or {body for path, body in said if self.project.together(self.path, path)}
+        own = {body for path, body, default in said if path == self.path and not default}
+        bodies = own or {body for path, body, _ in said if self.project.together(self.path, path)}
         return bodies.pop() if len(bodies) == 1 else b""
 
     def __contains__(self, name: object) -> bool:

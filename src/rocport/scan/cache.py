@@ -177,6 +177,7 @@ _NAMES = shape.Row(
     [str],
     [str],
     shape.Each([str]),
+    [str],
 )
 _FINDING = shape.Row(
     *(str, int, int, int, int, str, str, str, str, str, int),
@@ -220,6 +221,7 @@ def pack_names(names: FileNames) -> list[Any]:
         [name.decode("latin-1") for name in sorted(names.templates)],
         [name.decode("latin-1") for name in sorted(names.vectors)],
         {name.decode("latin-1"): sorted(space.decode() for space in said) for name, said in names.marks.items()},
+        [name.decode("latin-1") for name in sorted(names.asked)],
     ]
 
 
@@ -227,7 +229,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
     """The inverse of `pack_names`. Raises ShapeError."""
     shape.check(packed, _NAMES)
     device, macros, included, torch_extension, ptx, definitions, includes, meets, calls, carrying, arrays = packed[:11]
-    void, sized, constructed, templates, vectors, marks = packed[11:]
+    void, sized, constructed, templates, vectors, marks, asked = packed[11:]
     return FileNames(
         frozenset(name.encode("latin-1") for name in device),
         {name.encode("latin-1"): body.encode("latin-1") for name, body in macros.items()},
@@ -262,6 +264,7 @@ def unpack_names(packed: list[Any]) -> FileNames:
         frozenset(name.encode("latin-1") for name in templates),
         frozenset(name.encode("latin-1") for name in vectors),
         {name.encode("latin-1"): frozenset(space.encode() for space in said) for name, said in marks.items()},
+        frozenset(name.encode("latin-1") for name in asked),
     )
 
 

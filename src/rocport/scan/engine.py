@@ -470,13 +470,13 @@ def _definitions(names: Mapping[str, FileNames]) -> dict[str, Any]:
     }
 
 
-def _macro_bodies(names: Mapping[str, FileNames]) -> dict[bytes, tuple[tuple[str, bytes], ...]]:
-    """The macros of a tree to which its files give different bodies, with the files."""
-    found: dict[bytes, list[tuple[str, bytes]]] = {}
+def _macro_bodies(names: Mapping[str, FileNames]) -> dict[bytes, tuple[tuple[str, bytes, bool], ...]]:
+    """The macros of a tree to which its files give different bodies: the files, the body, whether it is a default."""
+    found: dict[bytes, list[tuple[str, bytes, bool]]] = {}
     for path, item in names.items():
         for name, body in item.macros.items():
-            found.setdefault(name, []).append((path, body))
-    return {name: tuple(said) for name, said in found.items() if any(body != said[0][1] for _, body in said)}
+            found.setdefault(name, []).append((path, body, name in item.asked))
+    return {name: tuple(said) for name, said in found.items() if any(body != said[0][1] for _, body, _ in said)}
 
 
 def _marks(names: Mapping[str, FileNames]) -> dict[bytes, tuple[tuple[str, frozenset[bytes]], ...]]:

@@ -49,6 +49,11 @@ _VECTOR_ALIAS = re.compile(
 _ALIAS = re.compile(
     rb"\busing\s+([A-Za-z_]\w*)\s*=\s*([A-Za-z_]\w*)\s*;|\btypedef\s+([A-Za-z_]\w*)\s+([A-Za-z_]\w*)\s*;"
 )
+# A file that asks whether a macro is defined, and does not only take it back, may have it of another file.
+_ASKED = re.compile(
+    rb"#[ \t]*ifn?def[ \t]+(\w+)\b(?!\s*#[ \t]*undef)"
+    rb"|\bdefined[ \t]*\(?[ \t]*(\w+)\b(?!\s*\)?\s*#[ \t]*undef)"
+)
 # `template <class T> int f(T x);` in one line, without `static`.
 _TEMPLATE = re.compile(
     rb"^[ \t]*template[ \t]*<[^\n;{}()]{0,400}>(?:(?!\bstatic\b)[^\n;{}()=]){0,400}?"
@@ -89,6 +94,8 @@ class FileNames:
     templates: frozenset[bytes] = frozenset()
     vectors: frozenset[bytes] = frozenset()
     marks: Mapping[bytes, frozenset[bytes]] = field(default_factory=dict)
+    asked: frozenset[bytes] = frozenset()
+    """Those of `macros` of which the file asks whether they are defined: `#ifndef OP`, `#define OP "add.u32"`."""
     versions: Mapping[bytes, tuple[tuple[int, bytes], ...]] = field(default_factory=dict)
     """Macros of several bodies, until it is known which of them the port compiles: where each is defined, and it."""
 
@@ -126,6 +133,9 @@ def names_of(data: bytes) -> FileNames:
         if b"template" in data
         else frozenset(),
         vectors=vectors_of(data) if _VECTOR.search(data) is not None else frozenset(),
+        asked=frozenset(name for pair in _ASKED.findall(data) for name in pair if name in macros)
+        if macros
+        else frozenset(),
         versions={name: tuple(said) for name, said in versions.items() if len({body for _, body in said}) > 1},
     )
 
