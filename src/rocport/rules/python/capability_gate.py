@@ -112,6 +112,7 @@ RULE = Rule(
             path="m.py",
         ),
         Example("record = {'cap': torch.cuda.get_device_capability()}\nuse(record)\n", path="m.py"),
+        Example("built = build({'cap': torch.cuda.get_device_capability()})\nprint(built)\n", path="m.py"),
     ),
     clean=(
         Example("print(torch.cuda.get_device_capability())\n", path="m.py"),
@@ -383,9 +384,11 @@ def _is_16_bits(node: ast.expr) -> bool:
 
 def _only_recorded(source: PythonSource, node: ast.AST) -> bool:
     """True for an item of a dictionary that is written as JSON or printed, and read nowhere: a record of what ran."""
-    kept = source.parents.get(node)
+    record = node
+    while isinstance(kept := source.parents.get(record), ast.Dict) and record in kept.values:
+        record = kept
     statement = source.statement(node)
-    if not isinstance(kept, ast.Dict) or not isinstance(statement, ast.Assign):
+    if record is node or not isinstance(statement, ast.Assign) or statement.value is not record:
         return False
     names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
     uses = [name for name in source.find(ast.Name) if name.id in names and isinstance(name.ctx, ast.Load)]

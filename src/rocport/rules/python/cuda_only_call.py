@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rocport.model import Applicability, Context, Edit, Example, Finding, Rule, Severity
@@ -85,6 +85,11 @@ RULE = Rule(
             "o = varlen_attn(q, k, v, **more)\np = varlen_attn(q, k, v, num_splits=1)\n",
             path="m.py",
         ),
+        Example(
+            "from torch.nn.attention.varlen import varlen_attn\nmore = {'num_splits': 1}\n"
+            "o = varlen_attn(q, k, v, **more)\n",
+            path="m.py",
+        ),
     ),
     clean=(
         Example("import jax\nd = jax.devices('gpu')\nm = LLM('x', quantization='awq')\n", path="m.py"),
@@ -120,13 +125,14 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         part = next((part for part in _PARTS if part[0].fullmatch(name)), None)
         if part is not None and not _asked_for(source, attribute):
             said[attribute] = (f"{name}: {part[1]}", part[2])
+    varlen: list[ast.Call] = []
     for call in source.find(ast.Call):
         name = call_name(source, call)
         for keyword in call.keywords:
             if trouble := _keyword(name, keyword):
                 said[keyword] = trouble
-        if name == _VARLEN:
-            said |= dict.fromkeys(_splits(source, call), _SPLITS)
+        if _VARLEN in (name, source.dotted(call.args[0]) if name == "functools.partial" and call.args else ""):
+            varlen.append(call)
         words = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
         if name in ("jax.devices", "jax.local_devices", "jax.config.update") and "cuda" in words:
             said[call] = _JAX
@@ -135,6 +141,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                 "cuDNN's attention is no backend on ROCm, and no other is named: no kernel is left",
                 "name FLASH_ATTENTION, EFFICIENT_ATTENTION and MATH beside it",
             )
+    said |= dict.fromkeys(_splits(source, varlen), _SPLITS)
     gate = Gate(source)
     nodes = sorted(said, key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
     for node, others in open_lines(source, nodes):
@@ -144,20 +151,32 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
         yield edited(item, gate, [edit for other in others for edit in _edits(gate, other)])
 
 
-def _splits(source: PythonSource, call: ast.Call) -> list[ast.AST]:
-    """Where a call of torch's varlen_attn gets `num_splits`: its keyword, or an item of the dictionary it is given."""
-    given = {word.value.id for word in call.keywords if word.arg is None and isinstance(word.value, ast.Name)}
-    items = [
-        target
-        for assign in source.find(ast.Assign)
-        for target in assign.targets
-        if isinstance(target, ast.Subscript)
-        and isinstance(target.value, ast.Name)
-        and target.value.id in given
-        and isinstance(target.slice, ast.Constant)
-        and target.slice.value == "num_splits"
+def _splits(source: PythonSource, calls: Sequence[ast.Call]) -> list[ast.AST]:
+    """Where calls of torch's varlen_attn get `num_splits`: a keyword, or an item of a dictionary they are given."""
+    if not calls:
+        return []
+    given = {ast.unparse(word.value) for call in calls for word in call.keywords if word.arg is None}
+    found = [item for call in calls for word in call.keywords for item in _split_items(word)]
+    for assign in source.find(ast.Assign, ast.AnnAssign):
+        for target in assign.targets if isinstance(assign, ast.Assign) else [assign.target]:
+            if isinstance(target, ast.Subscript) and ast.unparse(target.value) in given:
+                found += [target] if getattr(target.slice, "value", "") == "num_splits" else []
+            elif assign.value is not None and ast.unparse(target) in given:
+                found += _split_items(assign.value)
+    for call in source.find(ast.Call):
+        if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) in given:
+            found += _split_items(call) if call.func.attr in ("update", "setdefault") else []
+    return found
+
+
+def _split_items(node: ast.AST) -> list[ast.AST]:
+    """`num_splits=1` and `"num_splits": 1` in an expression."""
+    return [
+        inner
+        for inner in ast.walk(node)
+        if (isinstance(inner, ast.keyword) and inner.arg == "num_splits")
+        or (isinstance(inner, ast.Constant) and inner.value == "num_splits")
     ]
-    return [*(word for word in call.keywords if word.arg == "num_splits"), *items]
 
 
 def _keyword(name: str, keyword: ast.keyword) -> tuple[str, str] | None:

@@ -80,6 +80,11 @@ RULE = Rule(
             path="setup.py",
         ),
         Example(
+            "import torch.utils.cpp_extension as ext\nkept_check_cuda_version = ext._check_cuda_version\n"
+            "kept_check_cuda_version('nvcc', '12')\n",
+            path="setup.py",
+        ),
+        Example(
             "cuda_version = get_nvcc_version()\nif cuda_version >= Version('11'):\n    x = 1\nelse:\n    raise E\n",
             contains=("if (_IS_ROCM or cuda_version >= Version('11')):",),
             path="setup.py",
@@ -122,14 +127,7 @@ def _only_with_cuda(source: PythonSource, compare: ast.Compare) -> bool:
 def check(source: PythonSource, context: Context) -> Iterator[Finding]:
     places: list[tuple[Any, str]] = []
     silent = {node.name for node in source.find(ast.FunctionDef) if _asks_nobody(source, node)}
-    # torch's own check of nvcc, which its build for CUDA alone calls.
-    silent |= {
-        target.id
-        for assign in source.find(ast.Assign)
-        if source.dotted(assign.value) == "torch.utils.cpp_extension._check_cuda_version"
-        for target in assign.targets
-        if isinstance(target, ast.Name)
-    }
+    kept, hooks = _torchs_check(source)
     for call in source.find(ast.Call):
         name = call_name(source, call)
         if not name and isinstance(call.func, ast.Attribute):
@@ -142,6 +140,8 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
                     what = f"runs {tool[0] if tool else 'nvcc'}, which a ROCm machine does not have"
                     places.append((inner if hasattr(inner, "lineno") else call, what))
                     break
+        elif name in kept and any(getattr(parent, "name", "") in hooks for parent, _ in source.ancestors(call)):
+            continue
         elif _PARSED.search(name.rsplit(".", 1)[-1]) and name not in silent:
             places.append((call, f"{name} asks for a CUDA toolkit"))
     askers = {function.name for place, _ in places if (function := _asker(source, place)) is not None}
@@ -190,6 +190,23 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             # Whoever calls it is gated, or stands behind a test that stays closed on ROCm.
             made = replace(made, applicability=Applicability.SAFE)
         yield made
+
+
+_CHECK = "torch.utils.cpp_extension._check_cuda_version"
+
+
+def _torchs_check(source: PythonSource) -> tuple[set[str], set[str]]:
+    """The names under which torch's own check of nvcc is kept, and the functions that are put in its place: torch's
+    build for CUDA alone calls them."""
+    kept: set[str] = set()
+    hooks: set[str] = set()
+    for assign in source.find(ast.Assign):
+        for target in assign.targets:
+            if isinstance(target, ast.Name) and source.dotted(assign.value) == _CHECK:
+                kept.add(target.id)
+            elif isinstance(assign.value, ast.Name) and source.dotted(target) == _CHECK:
+                hooks.add(assign.value.id)
+    return kept, hooks
 
 
 def _asks_nobody(source: PythonSource, function: ast.FunctionDef) -> bool:

@@ -49,6 +49,9 @@ RULE = Rule(
         Example("raise RuntimeError('needs an NVIDIA GPU with nvcc')\n", absent=("_rocm_compat",), path="m.py"),
         Example("if not torch.cuda.is_available() or not ok():\n    raise OSError('no CUDA device')\n", path="m.py"),
         Example("assert backend == 'cuda', 'needs a CUDA GPU'\n", path="m.py"),
+        Example("assert device_backend == 'cuda', 'needs a CUDA GPU'\n", path="m.py"),
+        Example("if torch.cuda.is_available():\n    raise OSError('no CUDA device')\n", path="m.py"),
+        Example("if device != 'cuda':\n    f()\nelse:\n    raise OSError('no CUDA device')\n", path="m.py"),
     ),
     clean=(
         Example("raise RuntimeError('An NVIDIA or AMD GPU is required')\n", path="m.py"),
@@ -56,6 +59,11 @@ RULE = Rule(
         Example("raise ValueError('bad shape')  # NVIDIA only\n", path="m.py"),
         Example("if not torch.cuda.is_available():\n    raise RuntimeError('No CUDA device.')\n", path="m.py"),
         Example("assert DEVICE == 'cuda', 'needs a CUDA GPU'\n", path="m.py"),
+        Example("assert torch.cuda.device_count() > 0, 'needs a CUDA GPU'\n", path="m.py"),
+        Example(
+            "if x.device.type == 'cuda' and not torch.cuda.is_available():\n    raise OSError('no CUDA device')\n",
+            path="m.py",
+        ),
         Example(
             "if CUDA_HOME is not None:\n    v = get_nvcc_version(CUDA_HOME)\n    if v < 11:\n"
             "        raise RuntimeError('only supported with CUDA toolkit 11: is nvcc missing?')\n",
@@ -104,6 +112,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
 
 _ADDRESS = re.compile(r"\S+://\S+")
 _NVIDIAS = re.compile(r"(?i)nvidia|nvcc|toolkit|\bcuda \d")
+_DEVICE = re.compile(r"(?i)device(?:_?(?:type|str|string|name))?(?:\.type)?$")
 _ON_DEVICE = frozenset({"is_cuda", "device"})
 
 
@@ -116,12 +125,12 @@ def _of_tensors(source: PythonSource, node: ast.AST, text: str) -> bool:
     if test is None:
         above = next((parent for parent, _ in source.ancestors(node) if isinstance(parent, ast.If)), None)
         if above is not None and source.statement(node) in above.orelse:
-            return _asks_torch(above.test)
+            return _asks_torch(above.test) and _without_gpu(above.test, False)
         test = above.test if above is not None and source.statement(node) in above.body else None
     if test is None:
         return False
     of_tensors = any(isinstance(inner, ast.Attribute) and inner.attr in _ON_DEVICE for inner in ast.walk(test))
-    return of_tensors or _asks_torch(test)
+    return of_tensors or (_asks_torch(test) and _without_gpu(test, not isinstance(node, ast.Assert)))
 
 
 def _asks_torch(test: ast.expr) -> bool:
@@ -137,8 +146,26 @@ def _asks_torch(test: ast.expr) -> bool:
         case ast.Compare(left=left, ops=[_], comparators=[ast.Constant(value=int())]):
             return _asks_torch(left)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value="cuda")]):
-            return isinstance(left, (ast.Name, ast.Attribute)) and "device" in ast.unparse(left).lower()
+            return isinstance(left, (ast.Name, ast.Attribute)) and _DEVICE.search(ast.unparse(left)) is not None
     return False
+
+
+def _without_gpu(test: ast.expr, when: bool) -> bool:
+    """True where a test of `_asks_torch` comes out as `when` only on a machine without a GPU, or with too few: what is
+    said there is not said to who has an AMD GPU."""
+    match test:
+        case ast.BoolOp(op=op, values=parts):
+            found = [_without_gpu(part, when) for part in parts]
+            return any(found) if isinstance(op, ast.And) == when else all(found)
+        case ast.UnaryOp(operand=inner):
+            return _without_gpu(inner, not when)
+        case ast.Compare(ops=[ast.Lt() | ast.LtE()]):
+            return when
+        case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value=0)]):
+            return when
+        case ast.Compare(ops=[ast.NotEq()], comparators=[ast.Constant(value=value)]) if value != 0:
+            return when
+    return not when
 
 
 def _edits(gate: Gate, node: ast.AST) -> list[Edit]:
