@@ -41,7 +41,7 @@ _OPENS = re.compile(r"(?:^|[\s;&|])[({]\s*$|\(\)\s*[({]\s*$")
 _CLOSES = re.compile(r"^\s*[)}](?P<kept>(?!.*(?:\.(?:log|txt)|\btee)\b).*(?:>>?\s*(?![\s&]|/dev/)|(?<!\|)\|(?!\|)).*)?")
 # A command that shows the user what it finds, and stops nobody: `nvidia-smi || true`.
 _SHOWS = re.compile(
-    r"\s*(?:nvidia-smi(?:\s+[\w=,.-]+)*|nvcc\s+(?:--version|-V)|(?:command\s+-v|which)\s+(?:nvcc|nvidia-smi))"
+    r"\s*(?:nvidia-smi(?:\s+(?:-L|-q|-i|-d|-m|topo|[\d,]+|[A-Z_,]+|--(?:list|query|format|id)[\w=,.-]*))*|nvcc\s+(?:--version|-V)|(?:command\s+-v|which)\s+(?:nvcc|nvidia-smi))"
     r"(?:\s+(?:2>&1|2>\s*/dev/null))?(?:\s*\|\s*(?:head|tail|grep)\s[^|>&;`$()]*)?"
     r"\s*\|\|\s*(?:true|:|echo\s+(?P<quote>[\"'])[^\"'`$]*(?P=quote))\s*"
 )
@@ -52,6 +52,8 @@ _ASKS_FOR_IT = re.compile(
 _SAYS = re.compile(r"\s*(?:echo|printf)\s+(?:-\w+\s+)*(?P<quote>[\"'])(?P<text>.*)(?P=quote)(?:\s*>&2)?\s*;?\s*")
 _FUNCTION = re.compile(r"\s*(?:function\s+)?([\w-]+)\s*\(\)\s*[({]\s*$")
 _TAKEN = re.compile(r"(?:\$\(|`)\s*([\w-]+)")
+_KEPT = re.compile(r"\s*([\w-]+)\b.*?(?:>>?\s*(?![\s&>]|/dev/)|(?<!\|)\|(?!\|))")
+_ASKED_FOR = re.compile(r"\$\((?:nvcc\s+(?:--version|-V)|nvidia-smi|which|command\s+-v)\b[^()`;&>$]*\)")
 _SMI = re.compile(r"\bnvidia-smi\b|\bnvidia-modprobe\b")
 
 RULE = Rule(
@@ -111,7 +113,11 @@ RULE = Rule(
             path="Makefile",
         ),
         Example("seen() {\n  nvidia-smi -L || true\n}\nGPUS=$(seen | wc -l)\n", path="run.sh"),
+        Example("seen() {\n  nvidia-smi -L || true\n}\nseen > gpus.txt\n", path="run.sh"),
         Example("nvidia-smi -L > gpus.txt || true\n", path="run.sh"),
+        Example("nvidia-smi -pm 1 || true\n", path="run.sh"),
+        Example('if which nvcc; then\n  echo "this is $(nvcc a.cu -o a)"\nfi\n', path="run.sh"),
+        Example("NVCC = /opt/kokkos/bin/nvcc-wrapper\na: a.cu\n\t$(NVCC) a.cu\n", absent=("hipcc-",), path="Makefile"),
         Example('if ! command -v nvcc &> /dev/null; then\n  echo "nvcc was not found"\n  exit 1\nfi\n', path="run.sh"),
         Example('if command -v nvcc; then\n  echo "sm_80"\nelse\n  echo "no GPU here"\nfi\n', path="run.sh"),
         Example(
@@ -216,6 +222,7 @@ def _shown(lines: Sequence[Line]) -> frozenset[int]:
     groups: list[list[int]] = [[]]
     kept: list[bool] = []
     taken = {name for line in lines for name in _TAKEN.findall(line.text)}
+    taken |= {kept_of[1] for line in lines if (kept_of := _KEPT.match(line.text))}
     end = ""
     for at, line in enumerate(lines):
         if end:
@@ -253,6 +260,8 @@ def _answers(lines: Sequence[Line], at: int) -> list[int]:
 
 def _is_sentence(text: str) -> bool:
     words = text.split()
+    if re.search(r"\$\(|`", _ASKED_FOR.sub("", text)):
+        return False  # it runs something
     return len(words) > 2 and not any(word.startswith("-") or ARCH_FLAG.search(word) for word in words[:1])
 
 

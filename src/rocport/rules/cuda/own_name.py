@@ -47,6 +47,8 @@ RULE = Rule(
             "#ifdef SLOW\n#define __ballot(p) slow(p)\n#endif\n__device__ int f(int p) { return __ballot(p); }\n",
             contains=("return rocport::ballot(p)",),
         ),
+        Example("#ifdef __clang__\n#define __device__\n#endif\n__device__ int f(int a) { return a; }\n"),
+        Example("#ifdef NDEBUG\n#define __device__\n#endif\n__device__ int f(int a) { return a; }\n"),
         Example("#ifdef FAST\n#define __device__ inline\n#endif\n__device__ int f(int a) { return a; }\n"),
     ),
     clean=(
@@ -127,6 +129,8 @@ def _is_off(source: CudaSource, directive: Directive, context: Context) -> bool:
     name = switch_around(source, directive.start) if directive.last == directive.first + 3 else b""
     return (
         bool(name)
+        and not name.startswith(b"_")  # a compiler's own: HIP's defines __clang__
+        and name != b"NDEBUG"
         and name.decode() not in context.project.defined
         and name not in context.project.macros
         and name not in _given(source)
