@@ -22,6 +22,7 @@ LIBRARY = "ImportError: librocblas.so.4: cannot open shared object file: No such
         f"Build for gfx1030, too (#9815)\n\n{ERROR}\n",
         f"Context\n\nUntil this ADR the loader emitted:\n\n{ERROR}\n\non gfx1030.\n\nDecision\n\nWiden the list.\n",
         f"ROCm errors#\n\nThis page lists all errors.\n\n- {ERROR}#\nThe kernels are another GPU's.\n",
+        f"## Fix\n\n+1.5 ms a kernel where it said\n\n{ERROR}\n\nbefore, on gfx1100.\n",
         f"<dl><dt>{ERROR}</dt>\n<dd>no kernel for this gfx target</dd></dl>\n",
         f"### 背景\n\n在 gfx1100 上:\n```\n{ERROR}\n```\n### 解决方案\n\n重新安装\n",
         "* The return value on gfx942 is updated from\n  `hipErrorNotSupported` to `hipSuccess`\n",

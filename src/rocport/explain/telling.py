@@ -58,7 +58,7 @@ _FILLED = re.compile(_FORM, re.MULTILINE)
 _TELLS = re.compile(
     r"(?<![\w'\"/.-])(?:I(?:'[a-z]{1,2})? (?=[a-z])|(?:[Mm]y|[Mm]e)\b(?! ?=))"
     r"|\b(?:[Aa]ny (?:idea|advice|help|clue|suggestion)|[Pp]lease help|[Hh]elp (?:me|needed|please))\b"
-    r"|\b[Cc]an (?:some|any)(?:one|body)\b|^\W{0,4}(?:\+1\b|[Ss]ame (?:problem|issue|error|here)\b)"
+    r"|\b[Cc]an (?:some|any)(?:one|body)\b|^\W{0,4}(?:\+1\b(?![.,:]?\d|:)|[Ss]ame (?:problem|issue|error|here)\b)"
     rf"|{_FORM}|(?i:^#{{1,4}} (?:\[(?:issue|bug)\]|(?:eval|compile|misc\.) bug):? )"
     r"|(?<!自)我|请问|求助|怎么(?:办|解决)|(?:^|\s)[Яя] |(?:^|\s)[Уу] меня|[Пп]омогите|(?:^|\s)[Ii]ch "
     r"|(?:^|\s)[Mm]ein(?:e[nmr]?)? "
