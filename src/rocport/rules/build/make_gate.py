@@ -18,7 +18,7 @@ from rocport.syntax.project import mirrored
 
 GATE = "ifeq ($(USE_ROCM),1)"
 _COMPILER = re.compile(
-    r"(?<![\w./)}$-])(?:(?:\$[({]\w{1,64}[)}]|/)(?:\$[({]\w{1,64}[)}]|[\w.+/-]){0,200}?/bin/)?nvcc(?![\w/-]|\.\w)"
+    r"(?<![\w./)}$:-])(?:(?:\$[({]\w{1,64}[)}]|/)(?:\$[({]\w{1,64}[)}]|[\w.+/-]){0,200}?/bin/)?nvcc(?![\w/-]|\.\w)"
 )
 # What nvcc says of itself, as a build asks it for the release of CUDA: that of rocport_platform.h.
 _ASKED = re.compile(rf"(?:{_COMPILER.pattern})\s+(?:--version|-V)(?=[\s|)])")

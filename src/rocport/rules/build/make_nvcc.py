@@ -125,6 +125,11 @@ RULE = Rule(
             contains=("NVCC = hipcc -m64\n",),
             path="Makefile",
         ),
+        Example(
+            "PATH := a:/usr/local/bin/nvcc\nNVCC = nvcc\na: a.cu\n\t$(NVCC) a.cu\n",
+            contains=("PATH := a:/usr/local/bin/nvcc\n",),
+            path="Makefile",
+        ),
         Example("NVCC = nvcc\nNVCCFLAGS = $(ELSEWHERE)\na: a.cu\n\t$(NVCC) $(NVCCFLAGS) a.cu\n", path="Makefile"),
     ),
     clean=(
