@@ -28,6 +28,10 @@ __global__ void k(float *x, int *n, float *sum) {
   c = c * cuda::std::conj(c);
   x[t] = cuda::std::sqrt(static_cast<float>(t)) + a[t % 3] + cuda::std::get<1>(pair) + c.real();
   x[t] += cuda::std::floor(t / 2);
+  int one = t, other[2] = {0, 1}, last[2] = {2, 3};
+  cuda::std::swap(one, other[1]), cuda::std::swap(other, last);
+  decltype(cuda::std::declval<float>() + 1) lost = cuda::std::exchange(one, 0) - 1 + other[0] - 2 + last[1] - t;
+  x[t] += lost;
   x[t] += cuda::std::numbers::pi_v<float> * 0 + cuda::std::accumulate(a.begin(), a.end(), -7.0f);
   cuda::atomic_ref<int, cuda::thread_scope_device>(n[0]).fetch_add(t, cuda::memory_order_relaxed);
   cuda::atomic_ref<int, cuda::thread_scope_block>(n[1]).fetch_max(t);
@@ -45,7 +49,10 @@ int main() {
   hipMemcpy(counts, n, sizeof counts, hipMemcpyDeviceToHost);
   hipMemcpy(&total, sum, 4, hipMemcpyDeviceToHost);
   bool right = counts[0] == 127 * 64 && counts[1] == 127 && counts[2] == 128 && total == 64.0f;
-  right = right && cuda::ceil_div(7, 2) == 4;
+  using cuda::std::swap;
+  cuda::std::complex<float> c(1, 2), d(3, 4);
+  swap(c, d), swap(counts[0], counts[1]);
+  right = right && cuda::ceil_div(7, 2) == 4 && c.real() == 3 && counts[1] == 127 * 64;
   const cuda::fast_mod_div<unsigned> seven(7u);
   right = right && 4000000001u / seven == 571428571u && 4000000001u % seven == 4u && unsigned(seven) == 7u;
   for (int t = 0; t < 128; ++t) {

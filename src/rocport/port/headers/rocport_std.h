@@ -241,8 +241,6 @@ using ::std::void_t;
 // ---- Values ----------------------------------------------------------------------------------------------------------
 
 using ::std::array;
-using ::std::declval;
-using ::std::exchange;
 using ::std::forward;
 using ::std::forward_as_tuple;
 using ::std::get;
@@ -259,7 +257,6 @@ using ::std::min;
 using ::std::move;
 using ::std::numeric_limits;
 using ::std::pair;
-using ::std::swap;
 using ::std::tie;
 using ::std::tuple;
 using ::std::tuple_cat;
@@ -271,6 +268,34 @@ using ::std::apply;
 using ::std::as_const;
 using ::std::make_from_tuple;
 using ::std::tuple_size_v;
+#endif
+#if defined(__HIPCC__)
+// The library's are the host's alone: declval always, the others before C++20. In host code they are chosen before these.
+template <class T>
+__host__ __device__ ::std::add_rvalue_reference_t<T> declval() noexcept;
+#else
+using ::std::declval;
+#endif
+#if defined(__HIPCC__) && __cplusplus < 202002L
+template <class T>
+ROCPORT_STD void swap(T& one, T& other) {
+  T kept(::std::move(one));
+  one = ::std::move(other);
+  other = ::std::move(kept);
+}
+template <class T, ::std::size_t N>
+ROCPORT_STD void swap(T (&one)[N], T (&other)[N]) {
+  for (::std::size_t i = 0; i < N; ++i) swap(one[i], other[i]);
+}
+template <class T, class U = T>
+ROCPORT_STD T exchange(T& place, U&& value) {
+  T before(::std::move(place));
+  place = ::std::forward<U>(value);
+  return before;
+}
+#else
+using ::std::exchange;
+using ::std::swap;
 #endif
 using ::std::bit_and;
 using ::std::bit_not;
