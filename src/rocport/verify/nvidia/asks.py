@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from rocport.verify.nvidia.reach_python import last_part
+
 _BUILTINS = frozenset(
     [
         "None",
@@ -214,7 +216,7 @@ def _asked_for_torch(part: ast.AST) -> Iterator[ast.expr]:
 
 def _call(node: ast.Call) -> bool:
     """Whether what a call asks for by a string is PyTorch, or the version it was built for."""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = last_part(node.func)
     strings = [item.value for item in ast.walk(node) if isinstance(item, ast.Constant) and isinstance(item.value, str)]
     first = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
     if name in _IMPORTERS:

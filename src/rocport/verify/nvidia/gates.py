@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 
 from rocport.verify.nvidia import cfamily, cmake, comments, data, made_names, make
 from rocport.verify.nvidia.languages import language
+from rocport.verify.nvidia.reach_python import last_part
 from rocport.verify.nvidia.tokens import LexError
 from rocport.verify.nvidia.tree import Tree
 
@@ -258,7 +259,7 @@ def _in_python(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, i
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            called = last_part(node.func)
             if called in _READ:
                 skipped.update(node.args)
         elif isinstance(node, ast.Compare):
@@ -277,7 +278,7 @@ def _in_python(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[str, i
             yield from ((name, node.lineno) for name in dict.fromkeys([*whole, *flag.findall(value)]))
         elif isinstance(node, ast.Call):
             # `dict(USE_ROCM=0)`, `environ.update(USE_ROCM="0")`.
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            called = last_part(node.func)
             for keyword in node.keywords if called in _NAMES_KEYS else ():
                 if keyword.arg in names:
                     yield keyword.arg, keyword.value.lineno

@@ -23,6 +23,7 @@ from rocport.sandbox import looking
 from rocport.verify.nvidia.asks import asked_by_lines, asked_by_name
 from rocport.verify.nvidia.model import Difference, Kind
 from rocport.verify.nvidia.python_scopes import deeper
+from rocport.verify.nvidia.reach_python import last_part
 
 CODE = "nvidia-generated-module"
 NAME = "_rocm_compat.py"
@@ -195,8 +196,7 @@ def _import_statement(checked: Checked, node: ast.Import | ast.ImportFrom) -> No
 
 
 def _decorator(checked: Checked, node: ast.expr) -> None:
-    function = node.func if isinstance(node, ast.Call) else node
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    name = last_part(node.func if isinstance(node, ast.Call) else node)
     if name not in _SAFE_DECORATORS:
         _say(checked, node.lineno, f"decorates with `{ast.unparse(node)[:60]}`, which runs when it is imported")
 
@@ -205,9 +205,7 @@ def _value(checked: Checked, node: ast.expr) -> None:
     """A value at module level: nothing in it may have an effect."""
     for item in ast.walk(node):
         if isinstance(item, ast.Call):
-            function = item.func
-            name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-            if name not in _PURE_CALLS:
+            if last_part(item.func) not in _PURE_CALLS:
                 _say(checked, item.lineno, f"calls `{ast.unparse(item)[:60]}` when it is imported")
         elif isinstance(item, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
             _say(checked, item.lineno, f"evaluates `{ast.unparse(item)[:60]}` when it is imported")

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from rocport.verify.nvidia import cmake
-from rocport.verify.nvidia.reach_python import parsed
+from rocport.verify.nvidia.reach_python import last_part, parsed
 from rocport.verify.nvidia.tokens import LexError
 
 WORD, ANYTHING = 0, 1
@@ -268,17 +268,17 @@ def _of_python(content: bytes) -> Iterator[tuple[_Parts, int, Collection[str]]]:
 def _keys(node: ast.AST) -> Iterator[ast.expr]:
     """What a node of the tree makes the name of a variable or a macro."""
     match node:
-        case ast.Subscript(of, key, ast.Store()) if _last(of) in ("environ", "env", "environment"):
+        case ast.Subscript(of, key, ast.Store()) if last_part(of) in ("environ", "env", "environment"):
             yield key
-        case ast.Call(func, [key, *_]) if _last(func) in ("putenv", "setenv"):
+        case ast.Call(func, [key, *_]) if last_part(func) in ("putenv", "setenv"):
             yield key
-        case ast.Dict(keys, values) if any(_last(value) == "environ" for value in values):
+        case ast.Dict(keys, values) if any(last_part(value) == "environ" for value in values):
             yield from (key for key in keys if key is not None)
-        case ast.Assign([target, *_], value) if "macros" in _last(target):
+        case ast.Assign([target, *_], value) if "macros" in last_part(target):
             yield from (item.elts[0] for item in ast.walk(value) if isinstance(item, ast.Tuple) and item.elts)
         case ast.keyword("define_macros", value):
             yield from (item.elts[0] for item in ast.walk(value) if isinstance(item, ast.Tuple) and item.elts)
-        case ast.Call(ast.Attribute(of, "append"), [ast.Tuple([key, *_])]) if "macros" in _last(of):
+        case ast.Call(ast.Attribute(of, "append"), [ast.Tuple([key, *_])]) if "macros" in last_part(of):
             yield key
         case ast.JoinedStr([ast.Constant(str(text)), *rest]) if text.startswith("-D") and rest:
             first = ast.Constant(text.removeprefix("-D"))
@@ -305,9 +305,9 @@ def _filled(text: str, given: Sequence[ast.expr]) -> ast.JoinedStr:
 def _environments(node: ast.AST) -> Iterator[ast.expr]:
     """What a node hands on as an environment, or as more of one."""
     match node:
-        case ast.Call(ast.Attribute(of, "update"), [given, *_]) if _last(of) in ("environ", "env", "environment"):
+        case ast.Call(ast.Attribute(of, "update"), [given, *_]) if last_part(of) in ("environ", "env", "environment"):
             yield given
-        case ast.AugAssign(of, ast.BitOr(), given) if _last(of) in ("environ", "env", "environment"):
+        case ast.AugAssign(of, ast.BitOr(), given) if last_part(of) in ("environ", "env", "environment"):
             yield given
         case ast.keyword("env", given):
             yield given
@@ -320,13 +320,9 @@ def _keys_of(node: ast.expr) -> Iterator[ast.expr]:
         yield from (key for key in node.keys if key is not None)
 
 
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
 def _is_made(node: ast.expr, made: Collection[str]) -> bool:
     if isinstance(node, ast.Call):
-        return _last(node.func) in _STRING_METHODS
+        return last_part(node.func) in _STRING_METHODS
     if isinstance(node, ast.Subscript):
         return isinstance(node.slice, ast.Slice)
     if isinstance(node, ast.Name):

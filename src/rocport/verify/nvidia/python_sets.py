@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from rocport.verify.nvidia.python_names import looking
+from rocport.verify.nvidia.reach_python import last_part
 
 _MAY = re.compile(rb"\b(?:hip|version|modules|__import__|meta_path|path_hooks|setattr|patch)\b")
 _IN_TEXT = re.compile(
@@ -24,7 +25,7 @@ _CHANGES = frozenset(("update", "setdefault", "pop", "popitem", "clear", "__seti
 _IMPORTERS = frozenset(("meta_path", "path_hooks"))
 _BY_NAME = frozenset(("import_module", "__import__", "importorskip"))
 """Calls that give the module they are told the name of."""
-_GATHERS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred)
+_LISTS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _ONLY_SHOW = frozenset(
     [
         *("getattr", "hasattr", "isinstance", "print", "str", "repr", "type", "id", "bool", "len", "format"),
@@ -183,7 +184,7 @@ def _one_of(node: ast.expr) -> Iterator[ast.expr]:
 def _module_named(node: ast.AST) -> str:
     """The module that `import_module("a.b")`, `sys.modules["a.b"]` or `sys.modules.get("a.b")` gives."""
     match node:
-        case ast.Call(func, [ast.Constant(str(name)), *_]) if _called(func) in _BY_NAME:
+        case ast.Call(func, [ast.Constant(str(name)), *_]) if last_part(func) in _BY_NAME:
             return name
         case ast.Call(ast.Attribute(of, "get"), [ast.Constant(str(name)), *_]) if _dotted(of) == "sys.modules":
             return name
@@ -194,10 +195,6 @@ def _module_named(node: ast.AST) -> str:
 
 def _loaded(node: ast.expr) -> bool:
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-
-
-def _called(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 _PARTS = 3
@@ -268,7 +265,7 @@ def _under_other_names(parents: dict[ast.AST, ast.AST], held: _Held, others: set
             continue
         wanted |= keys
         if version and isinstance(above, ast.Call) and node in above.args:
-            called = _called(above.func)
+            called = last_part(above.func)
             if called not in own and not called.startswith(_HANDED):
                 yield node.lineno
     if wanted:
@@ -284,12 +281,12 @@ def _goes_on(
 ) -> bool:
     """Whether what holds an expression keeps it or hands it on; `only_show` are calls that do neither."""
     if isinstance(above, ast.Call):
-        called = _called(above.func)
+        called = last_part(above.func)
         judged = not version and called.startswith(_HANDED)
         return node is not above.func and not judged and called not in only_show
     if isinstance(above, ast.keyword):
         call = parents.get(above)
-        return above.arg is not None and isinstance(call, ast.Call) and _called(call.func) not in only_show
+        return above.arg is not None and isinstance(call, ast.Call) and last_part(call.func) not in only_show
     if isinstance(above, ast.Attribute):
         bound = above.attr in ("__setattr__", "__delattr__") if version else above.attr in _CHANGES
         call = parents.get(above)
@@ -300,7 +297,9 @@ def _goes_on(
         assigned = parents[above]
         assert isinstance(assigned, ast.Assign)
         return not all(isinstance(target, ast.Tuple | ast.List) for target in assigned.targets)
-    return isinstance(above, (*_GATHERS, ast.Return, ast.Yield, ast.Lambda, ast.Match, ast.BoolOp, ast.arguments))
+    return isinstance(
+        above, (*_LISTS, ast.Starred, ast.Return, ast.Yield, ast.Lambda, ast.Match, ast.BoolOp, ast.arguments)
+    )
 
 
 def _sets_one(node: ast.expr, parents: dict[ast.AST, ast.AST], names: set[str]) -> bool:
@@ -311,15 +310,15 @@ def _sets_one(node: ast.expr, parents: dict[ast.AST, ast.AST], names: set[str]) 
         case ast.Subscript(_, ast.Constant(name), ast.Store() | ast.Del()):
             return name in names
         case ast.Call(func, given):
-            if _called(func) in _READS | _ONLY_SHOW:
+            if last_part(func) in _READS | _ONLY_SHOW:
                 return False
-            if _called(func) == "setattr" and len(given) > 1 and not isinstance(given[1], ast.Constant):
+            if last_part(func) == "setattr" and len(given) > 1 and not isinstance(given[1], ast.Constant):
                 return getattr(given[0], "id", "") not in ("self", "cls")
             keys = [key for item in given if isinstance(item, ast.Dict) for key in item.keys]
             words = {item.value for item in (*given, *keys) if isinstance(item, ast.Constant)}
             words.update(item.arg for item in node.keywords)
             # Of torch and of all modules the words are everywhere.
-            return not (names if _called(func) in _CHANGES else names & _OF_VERSION).isdisjoint(words)
+            return not (names if last_part(func) in _CHANGES else names & _OF_VERSION).isdisjoint(words)
         case ast.Name("setattr", ast.Load()):
             # `map(setattr, versions, names, values)`.
             above = parents.get(node)
@@ -335,7 +334,7 @@ def _sets_one(node: ast.expr, parents: dict[ast.AST, ast.AST], names: set[str]) 
 def _handed(node: ast.Call, held: _Held, listed: bool) -> bool:
     """`setattr(torch.version, "hip", x)`, `patch("torch.version.hip")`, `setitem(sys.modules, "torch", x)`; `listed` is
     what `_in_a_list` gives."""
-    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    called = last_part(node.func)
     if called in _READS:
         return False
     if called in ("insert", "append", "extend") and isinstance(node.func, ast.Attribute):
@@ -403,9 +402,6 @@ def _constant(node: ast.expr) -> bool:
 def _in_a_list(parents: dict[ast.AST, ast.AST]) -> bool:
     """Whether a list or dictionary names torch: `for name in ("torch", "torch.nn"): sys.modules[name] = Mock()`."""
     return any(_is_torch(node) and isinstance(above, _LISTS) for node, above in parents.items())
-
-
-_LISTS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 
 def _is_torch(node: ast.AST) -> bool:

@@ -289,7 +289,7 @@ class Reach:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 strings.setdefault(node.value.rpartition(".")[2], node.lineno)
             elif isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Constant):
-                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                called = reach_python.last_part(node.func)
                 if called in ("import_module", "__import__"):
                     computed[called] = node.lineno
         folder = posixpath.dirname(importer)

@@ -34,6 +34,11 @@ def parsed(data: bytes) -> ast.Module | None:
         return None
 
 
+def last_part(node: ast.expr) -> str:
+    """The last name of an expression, `join` of `os.path.join`; empty for one that ends in none."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
 def imported(tree: ast.AST) -> list[tuple[int, str, int]]:
     """Imports of a module: (level, dotted name, line). `from a import b` gives `a` and `a.b`."""
     found: list[tuple[int, str, int]] = []
@@ -117,7 +122,7 @@ def listings(path: str, tree: ast.Module) -> Iterator[Listing]:
             continue
         suffixes = frozenset(_suffixes(scope))
         for node in _own_calls(scope):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            name = last_part(node.func)
             if name not in _LISTINGS:
                 continue
             deep = name in ("rglob", "walk", "fwalk", "walk_packages")
@@ -243,7 +248,7 @@ class _Values:
         return found
 
     def _call(self, node: ast.Call) -> list[str]:
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = last_part(node.func)
         inner = node.func.value if isinstance(node.func, ast.Attribute) else None
         if name == "join" and len(node.args) >= 1 and not isinstance(inner, ast.Constant):
             found = self.of(node.args[0])
@@ -380,7 +385,7 @@ def discoveries(
                 explicit = True
             if not isinstance(node, ast.Call):
                 continue
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            name = last_part(node.func)
             if name in ("find_packages", "find_namespace_packages"):
                 given: dict[str, Any] = dict(zip(("where", "exclude", "include"), node.args, strict=False))
                 given |= {item.arg: item.value for item in node.keywords if item.arg}

@@ -6,6 +6,8 @@ import ast
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
+from rocport.verify.nvidia.reach_python import last_part
+
 _PASSES = 4
 """Assignments from one name to the next that are followed."""
 _SINGLE = 16
@@ -56,7 +58,7 @@ def _read(owner: ast.AST, lines: list[int], reads: Callable[[bytes], bool]) -> l
             break
     found: set[int] = set()
     for node in nodes:
-        if isinstance(node, ast.Call) and reads(f"{_called(node)}(".encode()):
+        if isinstance(node, ast.Call) and reads(f"{last_part(node.func)}(".encode()):
             on = [node.func.value] if isinstance(node.func, ast.Attribute) else []
             found |= said([*on, *node.args, *node.keywords])
     return [line for line in lines if label[line] in found]
@@ -70,10 +72,6 @@ def _own(owner: ast.AST) -> Iterator[ast.AST]:
         yield node
         if not (isinstance(owner, ast.Module) and isinstance(node, _FUNCTIONS)):
             waiting += ast.iter_child_nodes(node)
-
-
-def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[Sequence[ast.AST], Sequence[ast.AST]]]:
