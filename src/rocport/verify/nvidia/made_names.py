@@ -27,7 +27,7 @@ _MAKE_MAKES = r"shell|subst|patsubst|join|addprefix|addsuffix|file|basename|notd
 _OF_MAKE = re.compile(
     r"[ \t]*(?:(?:export|override|private|define)[ \t]+)*([\w.${}(),:/ %-]*?)[ \t]*(?:[:?+!]{0,3}=|\Z)"
 )
-_EVALUATED = re.compile(r"\$[({]eval[ \t]+(?:export[ \t]+)?([^=\n:]{0,200}?)[ \t]*(?:[:?+]{0,3}=|\Z|[)}])")
+_EVALUATED = re.compile(r"\$[({]eval[ \t]+(?:export[ \t]+)?([^=\n:]*?)[ \t]*(?:[:?+]{0,3}=|\Z|[)}])")
 _OF_SHELL = re.compile(
     r"(?:^|[\s;&|(`\"'])(?:export|declare|typeset|local|readonly|env|eval|setenv)\s+(?:-\w+\s+)*[\"']?(?:export\s+)?"
     r"((?:\w|\$\w|\$\{[^{}]*\}|\$\([^()]*\)|\"(?=\$))+)\"?="
@@ -193,9 +193,7 @@ def _of_make(content: bytes) -> Iterator[tuple[_Parts, int, Collection[str]]]:
             and ":" not in found.group(1)
         ):
             yield _split(r"\$[({](?:[^(){}]|\([^()]*\))*[)}]|\$\w", found.group(1), part), number, words
-        for evaluated in re.finditer(
-            r"\$[({]eval[ \t]+(?:export[ \t]+)?([^=\n:]*?)[ \t]*(?:[:?+]{0,3}=|\Z|[)}])", line
-        ):
+        for evaluated in _EVALUATED.finditer(line):
             if "$" in evaluated.group(1) and not evaluated.group(1).startswith(("$(call", "${call")):
                 yield _split(r"\$[({][^(){}]*[)}]?|\$\w", evaluated.group(1), part), number, words
 
@@ -354,7 +352,7 @@ def _parts_of_python(node: ast.expr, made: Collection[str]) -> list[str | int]:
     return found
 
 
-# What was there before: parts of which one says enough by itself.
+# Parts of which one says enough by itself.
 
 
 @lru_cache(maxsize=64)
