@@ -157,9 +157,9 @@ class ProjectIndex:
     def _known_includers(self) -> dict[str, frozenset[str]]:
         return {}
 
-    def reached_by(self, path: str, suffix: str) -> bool:
-        """True for a file that a file of this suffix includes, directly or through others, and for such a file."""
-        return any(other.endswith(suffix) for other in self._includers(path))
+    def reached_by(self, path: str, suffixes: str | tuple[str, ...]) -> bool:
+        """True for a file that a file of such a suffix includes, directly or through others, and for such a file."""
+        return any(other.endswith(suffixes) for other in self._includers(path))
 
     def _includers(self, path: str) -> frozenset[str]:
         """A file and all that include it, directly or through others."""

@@ -42,9 +42,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if not source.path.endswith((*_UNITS, ".cuh")) and not any(
-        context.project.reached_by(source.path, suffix) for suffix in _UNITS
-    ):
+    if not source.path.endswith(".cuh") and not context.project.reached_by(source.path, _UNITS):
         return
     for directive in source.directives:
         found = spelled(source, directive) if directive.name == b"include" else None

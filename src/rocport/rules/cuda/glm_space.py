@@ -56,9 +56,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
     project = context.project
     if _KNOWS_HIP in project.macros or _GLM.fullmatch(source.path) or "/glm/" in f"/{source.path}":
         return
-    if not source.path.endswith((*_UNITS, ".cuh")) and not any(
-        project.reached_by(source.path, suffix) for suffix in _UNITS
-    ):
+    if not source.path.endswith(".cuh") and not project.reached_by(source.path, _UNITS):
         return
     for first, last in _runs(source):
         newline = source.newline

@@ -51,7 +51,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    if not any(context.project.reached_by(source.path, suffix) for suffix in _HOST_SOURCES):
+    if not context.project.reached_by(source.path, _HOST_SOURCES):
         return
     for position in sorted(source.find(*(source.names & _NAMES))):
         directive = source.directive_of(position)

@@ -137,7 +137,7 @@ def _compiled_as_cuda(source: CudaSource, context: Context) -> Iterator[Finding]
     # Asked of the tokens: a kernel in a string is compiled elsewhere.
     if not _holds_kernel_code(source) or not _RUNTIME.isdisjoint(included(source)):
         return
-    if not any(context.project.reached_by(source.path, suffix) for suffix in _HOST_SOURCES):
+    if not context.project.reached_by(source.path, _HOST_SOURCES):
         return
     lines = (b"#if defined(__HIPCC__)", b"#include <hip/hip_runtime.h>", b"#endif", b"")
     yield finding(

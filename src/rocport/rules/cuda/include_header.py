@@ -180,7 +180,7 @@ def check(source: CudaSource, context: Context) -> Iterator[Finding]:
                 # hipRAND's own header is no C.
                 yield _ours(source, directive, name, "rocport_hiprand.h")
                 continue
-            if name.startswith("cuda_bf16.") and any(context.project.reached_by(source.path, end) for end in _HOST):
+            if name.startswith("cuda_bf16.") and context.project.reached_by(source.path, _HOST):
                 # HIP's own header is for its compiler only.
                 yield _ours(source, directive, name, "rocport_bf16.h")
                 continue

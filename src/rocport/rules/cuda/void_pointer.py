@@ -119,7 +119,7 @@ RULE = Rule(
 
 
 def check(source: CudaSource, context: Context) -> Iterator[Finding]:
-    of_device = any(context.project.reached_by(source.path, suffix) for suffix in _KERNELS)
+    of_device = context.project.reached_by(source.path, _KERNELS)
     if not of_device and source.names.isdisjoint(_ADDRESS):
         return
     shared = context.project.reached_by(source.path, ".c")
