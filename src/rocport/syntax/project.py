@@ -149,18 +149,18 @@ def vectors_of(data: bytes, known: Mapping[bytes, bytes] = MappingProxyType({}))
     for name, members in structures.items():
         told = (b"%s=%s%s" % (own, aliases.get(kind, kind), dimensions) for own, kind, dimensions in members)
         found.add(name + b"/:" + b",".join(told))
+
+    def is_vector(kind: bytes) -> bool:
+        return _VECTOR.fullmatch(kind) is not None or kind in aliases or kind in structures
+
     taken: dict[bytes, set[tuple[int, bytes]]] = {}
     for match in _PARAMETERS.finditer(data):
         for place, part in enumerate(match[2].split(b",")):
             typed = _PARAMETER.fullmatch(part)
-            if typed is not None:
-                of_vector = _VECTOR.fullmatch(typed[1]) or typed[1] in aliases or typed[1] in structures
-                if of_vector or (typed[1] != match[1] and _OVERLOADED.match(part)):
-                    taken.setdefault(match[1], set()).add((place, typed[1]))
+            if typed is not None and (is_vector(typed[1]) or (typed[1] != match[1] and _OVERLOADED.match(part))):
+                taken.setdefault(match[1], set()).add((place, typed[1]))
     for name, parameters in taken.items():
-        vectors = {
-            place for place, kind in parameters if _VECTOR.fullmatch(kind) or kind in aliases or kind in structures
-        }
+        vectors = {place for place, kind in parameters if is_vector(kind)}
         found.update(b"%s/(%d%s" % (name, place, kind) for place, kind in parameters if place in vectors)
     return frozenset(found)
 

@@ -267,7 +267,7 @@ def _is_sentence(text: str) -> bool:
     words = text.split()
     if re.search(r"\$\(|`", _ASKED_FOR.sub("", text)):
         return False  # it runs something
-    return len(words) > 2 and not any(word.startswith("-") or ARCH_FLAG.search(word) for word in words[:1])
+    return len(words) > 2 and not (words[0].startswith("-") or ARCH_FLAG.search(words[0]))
 
 
 def _found(source: BuildSource) -> Iterator[Finding]:

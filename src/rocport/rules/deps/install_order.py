@@ -53,7 +53,7 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
         if source.language == "docker" and re.match(r"(?i)\s*FROM\s", line.text):
             early = []  # a stage of its own
         project, torch = _installed(line.text)
-        if project is not None and torch is not None and project < torch:
+        if project is not None and (torch is None or project < torch):
             early.append(line)
         if torch is not None:
             for first in early:
@@ -66,8 +66,6 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                     confidence=Confidence.MEDIUM,
                 )
             return
-        if project is not None:
-            early.append(line)
 
 
 def _installed(text: str) -> tuple[int | None, int | None]:
