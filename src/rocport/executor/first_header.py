@@ -31,7 +31,12 @@ def macro(flag: str) -> bytes:
 def headers_before(source: Path, folders: Iterable[Path]) -> list[str] | None:
     """The headers of the system that stand before HIP's in a unit with these include folders; None where anything else
     does, or HIP's is not there. Raises OSError."""
-    text = CudaSource(str(source), source.read_bytes())
+    data = source.read_bytes()
+    named = data.rfind(RUNTIME.encode())
+    if named < 0:
+        return None
+    # What stands behind its line, most of a unit, says nothing, and would be read once for each pass over the unit.
+    text = CudaSource(str(source), data[: data.find(b"\n", named) + 1 or len(data)])
     after, found = 0, list[str]()
     for directive in text.directives:
         name = text.text(directive.first + 2, directive.last).strip().decode(errors="replace")
