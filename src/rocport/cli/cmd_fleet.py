@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from rocport.cli.common import emit, make_options, make_targets, one_of_each_width, print_date
+from rocport.cli.common import emit, make_options, one_of_each_width, print_date
 from rocport.cli.progress import counting
 from rocport.report import formats
 
@@ -79,7 +79,7 @@ def command(
     from rocport.fleet.tasks import Places, environment
     from rocport.port.files import write_atomic
 
-    make_options(target, rocm, torch)
+    asked = make_options(target, rocm, torch)
     out = out.resolve()
     places = Places(
         str((work or out / "work").resolve()), store or str(out / "store"), str(mirror.resolve()) if mirror else "",
@@ -100,7 +100,7 @@ def command(
     except ImportError as error:
         raise click.ClickException(f"{store}: needs fsspec ({error}); pip install 'rocport[fleet]'") from error
     options = driver.Options(
-        make_targets(target),
+        asked.targets,
         build,
         run,
         pages,

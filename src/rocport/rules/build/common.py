@@ -106,6 +106,12 @@ def library_cause(spelled: str) -> str:
     return without_counterpart(row) if row is not None else ""
 
 
+def namespace_cause(name: str) -> str:
+    """As `library_cause`, of the library of a namespace, `cutlass`."""
+    row = counterpart("namespace", name)
+    return without_counterpart(row) if row is not None else ""
+
+
 def found(
     rule: Rule,
     source: BuildSource,

@@ -10,11 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rocport.facts.lookup import counterpart
-from rocport.facts.symbols import without_counterpart
 from rocport.model import Applicability, Confidence, Context, Example, Finding, Rule, Severity
 from rocport.project.build import BuildSource
-from rocport.rules.build.common import found
+from rocport.rules.build.common import found, namespace_cause
 
 _NAMES = r"(cutlass|cub|thrust|nvbench|cccl|nvidia-docker|flashinfer|cuco\w*|nccl|libcudacxx)"
 _MODULE = re.compile(rf"(?i)url\s*=\s*\S*[/:]{_NAMES}(?:\.git)?/?\s*$")
@@ -70,5 +68,4 @@ def check(source: BuildSource, context: Context) -> Iterator[Finding]:
                 fix="leave out what includes it on ROCm; Composable Kernel, hipCUB or rocThrust in its place",
                 confidence=Confidence.MEDIUM,
             )
-            symbol = counterpart("namespace", name.lower())
-            yield replace(item, cause=without_counterpart(symbol) if symbol is not None else "")
+            yield replace(item, cause=namespace_cause(name.lower()))

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from operator import itemgetter
 
-from rocport.facts.lookup import counterpart, link_triggers
-from rocport.facts.symbols import without_counterpart
+from rocport.facts.lookup import link_triggers
 from rocport.model import Applicability, Confidence, Context, Edit, Example, Finding, Rule, Severity
-from rocport.rules.build.common import BY_HAND, CUDA_PATH, cuda_library, library_cause
+from rocport.rules.build.common import BY_HAND, CUDA_PATH, cuda_library, library_cause, namespace_cause
 from rocport.rules.build.nvcc import hip_library
 from rocport.rules.python.common import PYTHON, finding, is_build_script, open_places
 from rocport.rules.python.gate import edited, whole_string
@@ -88,8 +87,7 @@ def check(source: PythonSource, context: Context) -> Iterator[Finding]:
             fix=_advice(node),
             confidence=Confidence.MEDIUM,
         )
-        cutlass = counterpart("namespace", "cutlass") if _CUTLASS.search(str(node.value)) else None
-        cause = without_counterpart(cutlass) if cutlass is not None else _CAUSE
+        cause = (_CUTLASS.search(str(node.value)) and namespace_cause("cutlass")) or _CAUSE
         yield edited(replace(item, cause=cause), gate, _edits(gate, node))
     for node in open_places(source, [node for node in nodes if cuda_library(str(node.value), by_hand=True)[0]]):
         item = finding(RULE, source, node, f"{ast.unparse(node)[:60]}: {BY_HAND}", fix=_advice(node))
